@@ -1,0 +1,8 @@
+"""Banks: the numbers behind the kernels, seen through four sweeps."""
+
+from .atoms import AtomBank
+from .base import Bank
+from .factored import FactoredBank
+from .packed import PackedBank
+
+__all__ = ["AtomBank", "Bank", "FactoredBank", "PackedBank"]

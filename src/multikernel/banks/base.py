@@ -1,0 +1,60 @@
+"""Bank: the numbers behind M kernels on n samples, and the four sweeps a solver may ask for."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._component import Array
+
+Index = NDArray[np.intp]
+
+
+class Bank(ABC):
+    r"""M symmetric positive semi-definite matrices :math:`K_m` of size n, seen through four sweeps.
+
+    Solvers use nothing else, so a bank may hold packed matrices, factors, files or remote blocks. One
+    sweep over all entries of all kernels is a *bank pass*; ``n_passes`` counts them.
+    """
+
+    n_passes: float = 0.0
+
+    @property
+    @abstractmethod
+    def n_kernels(self) -> int:
+        """Number of kernels, M."""
+
+    @property
+    @abstractmethod
+    def n_samples(self) -> int:
+        """Number of samples, n."""
+
+    @abstractmethod
+    def combine(self, d: Array) -> Array:
+        r"""The combined matrix :math:`\sum_m d_m K_m`, shape (n, n); kernels of weight zero are not read."""
+
+    @abstractmethod
+    def apply(self, A: Array, kernels: Index | None = None) -> Array:
+        r"""The products :math:`K_m A` for A of shape (n, T): shape (n_kernels, n, T)."""
+
+    @abstractmethod
+    def traces(self, S: Array) -> Array:
+        r"""The traces :math:`\operatorname{tr}(S K_m)` for symmetric S of shape (n, n): shape (M,).
+
+        A stack of shape (k, n, n) is swept at once and gives (k, M).
+        """
+
+    def quadratic(self, A: Array) -> Array:
+        r"""The quadratic forms :math:`\operatorname{tr}(A^\top K_m A)` for A of shape (n, T): shape (M,)."""
+        return np.maximum(self.traces(A @ A.T), 0.0)
+
+    @abstractmethod
+    def select(self, kernels: Index | Sequence[int]) -> Bank:
+        """The bank of some of the kernels; shares memory where it can."""
+
+    @abstractmethod
+    def take(self, samples: Index) -> Bank:
+        """The bank of the same kernels on some of the samples (a copy)."""

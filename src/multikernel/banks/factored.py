@@ -1,0 +1,97 @@
+"""Factored bank: kernels of low rank kept as their factors, never as square matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._component import Array
+from .base import Bank, Index
+
+
+class FactoredBank(Bank):
+    r"""Kernels :math:`K_m = Z_m Z_m^\top` given by factors of shape (n, r_m).
+
+    Linear kernels are exactly of this form; Nyström maps and random features approximate others.
+
+    Parameters
+    ----------
+    factors : sequence of arrays of shape (n, r_m)
+        Ranks may differ; factors of equal rank are swept together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bank = FactoredBank([np.array([[1.0], [2.0]]), np.eye(2)])
+    >>> bank.combine(np.array([1.0, 1.0]))
+    array([[2., 2.],
+           [2., 5.]])
+    """
+
+    def __init__(self, factors: Sequence[Array]) -> None:
+        self.factors = [np.asarray(Z, dtype=np.float64) for Z in factors]
+        ranks = np.array([Z.shape[1] for Z in self.factors])
+        members = [np.flatnonzero(ranks == r) for r in np.unique(ranks)]
+        self._groups = [(index, np.stack([self.factors[m] for m in index])) for index in members]
+
+    @property
+    def n_kernels(self) -> int:
+        """Number of kernels, M."""
+        return len(self.factors)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, n."""
+        return len(self.factors[0])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of storage."""
+        return sum(Z.nbytes for _, Z in self._groups)
+
+    def combine(self, d: Array) -> Array:
+        r"""The combined matrix :math:`\sum_m d_m Z_m Z_m^\top`."""
+        active = np.flatnonzero(d)
+        self.n_passes += len(active) / self.n_kernels
+        if not len(active):
+            return np.zeros((self.n_samples, self.n_samples))
+        Z = np.hstack([self.factors[m] for m in active])
+        scaled = Z * np.repeat(d[active], [self.factors[m].shape[1] for m in active])
+        return scaled @ Z.T
+
+    def apply(self, A: Array, kernels: Index | None = None) -> Array:
+        r"""The products :math:`Z_m (Z_m^\top A)`."""
+        wanted = np.ones(self.n_kernels, dtype=bool)
+        if kernels is not None:
+            wanted = np.isin(np.arange(self.n_kernels), kernels)
+        self.n_passes += wanted.mean()
+        out = np.zeros((self.n_kernels, *A.shape))
+        for index, Z in self._groups:
+            keep = wanted[index]
+            out[index[keep]] = Z[keep] @ (Z[keep].transpose(0, 2, 1) @ A)
+        return out if kernels is None else out[kernels]
+
+    def traces(self, S: Array) -> Array:
+        r"""The traces :math:`\operatorname{tr}(Z_m^\top S Z_m)`."""
+        self.n_passes += 1.0
+        out = np.zeros((*S.shape[:-2], self.n_kernels))
+        for index, Z in self._groups:
+            out[..., index] = np.sum(Z * (S[..., np.newaxis, :, :] @ Z), axis=(-2, -1))
+        return out
+
+    def quadratic(self, A: Array) -> Array:
+        r"""The quadratic forms :math:`\|Z_m^\top A\|^2`."""
+        self.n_passes += 1.0
+        out = np.zeros(self.n_kernels)
+        for index, Z in self._groups:
+            out[index] = np.sum((Z.transpose(0, 2, 1) @ A) ** 2, axis=(-2, -1))
+        return out
+
+    def select(self, kernels: Index | Sequence[int]) -> FactoredBank:
+        """The bank of some of the kernels."""
+        return FactoredBank([self.factors[m] for m in kernels])
+
+    def take(self, samples: Index) -> FactoredBank:
+        """The same kernels on some of the samples."""
+        return FactoredBank([Z[samples] for Z in self.factors])

@@ -1,0 +1,103 @@
+"""Every bank answers the four sweeps as the square matrices would."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from multikernel import _memory
+from multikernel.banks import AtomBank, FactoredBank, PackedBank
+
+
+def random_factors(rng, n, M, rank=3):
+    return [rng.normal(size=(n, 1 + (m + rank) % rank)) for m in range(M)]
+
+
+def make_bank(kind, factors):
+    grams = np.stack([Z @ Z.T for Z in factors])
+    if kind == "packed":
+        return PackedBank.from_grams(grams), grams, 1e-12
+    if kind == "float32":
+        rounded = grams.astype(np.float32).astype(np.float64)
+        return PackedBank.from_grams(grams, dtype=np.float32), rounded, 1e-12
+    if kind == "factored":
+        return FactoredBank(factors), grams, 1e-12
+    T = np.random.default_rng(7).random((4, len(factors)))
+    return AtomBank(PackedBank.from_grams(grams), T), np.tensordot(T, grams, axes=1), 1e-12
+
+
+KINDS = ["packed", "float32", "factored", "atoms"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=25)
+@given(n=st.integers(1, 80), M=st.integers(1, 9), T=st.integers(1, 3), seed=st.integers(0, 99))
+def test_sweeps_equal_the_square_matrices(kind, n, M, T, seed):
+    rng = np.random.default_rng(seed)
+    bank, grams, tol = make_bank(kind, random_factors(rng, n, M))
+    A = rng.normal(size=(n, T))
+    d = rng.random(bank.n_kernels) * (rng.random(bank.n_kernels) < 0.6)
+    S = A @ A.T
+    scale = tol * np.abs(grams).max() * (1 + np.abs(S).sum()) * n
+    assert_allclose(bank.combine(d), np.tensordot(d, grams, axes=1), atol=scale)
+    assert_allclose(bank.apply(A), grams @ A, atol=scale)
+    some = np.flatnonzero(rng.random(bank.n_kernels) < 0.5)
+    assert_allclose(bank.apply(A, some), grams[some] @ A, atol=scale)
+    assert_allclose(bank.traces(S), np.einsum("mij,ij->m", grams, S), atol=scale)
+    assert_allclose(bank.traces(np.stack([S, 2 * S]))[1], 2 * bank.traces(S), atol=scale)
+    assert_allclose(bank.quadratic(A), np.einsum("it,mij,jt->m", A, grams, A), atol=scale)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_select_and_take(kind, rng):
+    bank, grams, _ = make_bank(kind, random_factors(rng, 70, 8))
+    kernels, samples = np.array([0, 3, 2]), rng.permutation(70)[:40]
+    d = np.array([1.0, 2.0, 0.5])
+    assert_allclose(
+        bank.select(kernels).combine(d), np.tensordot(d, grams[kernels], axes=1), atol=1e-9
+    )
+    part = bank.take(samples)
+    whole = np.ones(bank.n_kernels)
+    assert_allclose(part.combine(whole), bank.combine(whole)[np.ix_(samples, samples)], atol=1e-9)
+
+
+def test_evenly_spaced_kernels_are_selected_without_a_copy(rng):
+    bank, _, _ = make_bank("packed", random_factors(rng, 10, 8))
+    view = bank.select([1, 3, 5])
+    bank.set_kernel(3, np.zeros((10, 10)))
+    assert_allclose(view.combine(np.array([0.0, 1.0, 0.0])), 0.0)
+
+
+def test_passes_are_counted_by_the_kernels_read(rng):
+    bank, _, _ = make_bank("packed", random_factors(rng, 20, 10))
+    bank.quadratic(np.ones((20, 1)))
+    assert bank.n_passes == 1.0
+    d = np.zeros(10)
+    d[[0, 9]] = 1.0
+    bank.combine(d)
+    assert bank.n_passes == pytest.approx(1.2)
+    bank.apply(np.ones((20, 1)), np.array([4]))
+    assert bank.n_passes == pytest.approx(1.3)
+
+
+def test_float32_sums_in_float64(rng):
+    n = 300
+    K = (1.0 + 1e-3 * np.eye(n)).astype(np.float32)
+    alpha = rng.normal(size=(n, 1))
+    alpha -= alpha.mean()
+    exact = float((alpha.T @ K.astype(np.float64) @ alpha)[0, 0])
+    assert_allclose(
+        PackedBank.from_grams([K], dtype=np.float32).quadratic(alpha)[0], exact, rtol=1e-9
+    )
+
+
+def test_packed_storage_is_near_half_the_square(rng):
+    bank = PackedBank(512, 3)
+    assert bank.nbytes <= 0.57 * 3 * 512**2 * 8
+
+
+def test_memory_is_checked_before_it_is_allocated(monkeypatch):
+    monkeypatch.setattr(_memory, "available_memory", lambda: 1e9)
+    with pytest.raises(MemoryError, match=r"20 kernels on 50,000 samples.* need 225 GB.*has 1 GB"):
+        PackedBank(50_000, 20)
