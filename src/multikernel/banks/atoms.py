@@ -11,10 +11,10 @@ from .base import Bank, Index
 
 
 class AtomBank(Bank):
-    r"""The kernels :math:`\tilde K_j = \sum_m T_{jm} K_m` of a bank, for T of shape (n_atoms, n_kernels).
+    r"""Mixtures :math:`\tilde K_j = \sum_m T_{jm} K_m` of a bank, T of shape (n_atoms, n_kernels).
 
-    Wedge, group and task-coupling penalties are simple penalties on such mixtures; every sweep is one
-    sweep of the bank below and a product with T.
+    Wedge, group and task-coupling penalties are simple penalties on such mixtures; every sweep is
+    one sweep of the bank below and a product with T.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class AtomBank(Bank):
         """Number of samples, n."""
         return self.bank.n_samples
 
-    @property  # type: ignore[override]
+    @property
     def n_passes(self) -> float:
         """Passes over the bank below."""
         return self.bank.n_passes

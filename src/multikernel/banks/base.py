@@ -16,11 +16,16 @@ Index = NDArray[np.intp]
 class Bank(ABC):
     r"""M symmetric positive semi-definite matrices :math:`K_m` of size n, seen through four sweeps.
 
-    Solvers use nothing else, so a bank may hold packed matrices, factors, files or remote blocks. One
-    sweep over all entries of all kernels is a *bank pass*; ``n_passes`` counts them.
+    Solvers use nothing else, so a bank may hold packed matrices, factors, files or remote blocks.
+    One sweep over all entries of all kernels is a *bank pass*; ``n_passes`` counts them.
     """
 
-    n_passes: float = 0.0
+    _passes: float = 0.0
+
+    @property
+    def n_passes(self) -> float:
+        """Sweeps over all kernels so far; a sweep over some of them counts as their share."""
+        return self._passes
 
     @property
     @abstractmethod
@@ -34,7 +39,7 @@ class Bank(ABC):
 
     @abstractmethod
     def combine(self, d: Array) -> Array:
-        r"""The combined matrix :math:`\sum_m d_m K_m`, shape (n, n); kernels of weight zero are not read."""
+        r"""The matrix :math:`\sum_m d_m K_m`, shape (n, n); weights of zero are not read."""
 
     @abstractmethod
     def apply(self, A: Array, kernels: Index | None = None) -> Array:
@@ -44,12 +49,16 @@ class Bank(ABC):
     def traces(self, S: Array) -> Array:
         r"""The traces :math:`\operatorname{tr}(S K_m)` for symmetric S of shape (n, n): shape (M,).
 
-        A stack of shape (k, n, n) is swept at once and gives (k, M).
+        A stack of shape (k, n, n) gives (k, M).
         """
 
     def quadratic(self, A: Array) -> Array:
-        r"""The quadratic forms :math:`\operatorname{tr}(A^\top K_m A)` for A of shape (n, T): shape (M,)."""
+        r"""The forms :math:`\operatorname{tr}(A^\top K_m A)` for A of shape (n, T): shape (M,)."""
         return np.maximum(self.traces(A @ A.T), 0.0)
+
+    def eigenvalue_bounds(self) -> Array:
+        """Upper bounds of the largest eigenvalue of every kernel: here the traces, shape (M,)."""
+        return self.traces(np.eye(self.n_samples))
 
     @abstractmethod
     def select(self, kernels: Index | Sequence[int]) -> Bank:

@@ -53,7 +53,7 @@ class FactoredBank(Bank):
     def combine(self, d: Array) -> Array:
         r"""The combined matrix :math:`\sum_m d_m Z_m Z_m^\top`."""
         active = np.flatnonzero(d)
-        self.n_passes += len(active) / self.n_kernels
+        self._passes += len(active) / self.n_kernels
         if not len(active):
             return np.zeros((self.n_samples, self.n_samples))
         Z = np.hstack([self.factors[m] for m in active])
@@ -65,7 +65,7 @@ class FactoredBank(Bank):
         wanted = np.ones(self.n_kernels, dtype=bool)
         if kernels is not None:
             wanted = np.isin(np.arange(self.n_kernels), kernels)
-        self.n_passes += wanted.mean()
+        self._passes += wanted.mean()
         out = np.zeros((self.n_kernels, *A.shape))
         for index, Z in self._groups:
             keep = wanted[index]
@@ -74,7 +74,7 @@ class FactoredBank(Bank):
 
     def traces(self, S: Array) -> Array:
         r"""The traces :math:`\operatorname{tr}(Z_m^\top S Z_m)`."""
-        self.n_passes += 1.0
+        self._passes += 1.0
         out = np.zeros((*S.shape[:-2], self.n_kernels))
         for index, Z in self._groups:
             out[..., index] = np.sum(Z * (S[..., np.newaxis, :, :] @ Z), axis=(-2, -1))
@@ -82,7 +82,7 @@ class FactoredBank(Bank):
 
     def quadratic(self, A: Array) -> Array:
         r"""The quadratic forms :math:`\|Z_m^\top A\|^2`."""
-        self.n_passes += 1.0
+        self._passes += 1.0
         out = np.zeros(self.n_kernels)
         for index, Z in self._groups:
             out[index] = np.sum((Z.transpose(0, 2, 1) @ A) ** 2, axis=(-2, -1))

@@ -26,20 +26,21 @@ def _panel_edges(n_samples: int) -> list[int]:
 
 
 class PackedBank(Bank):
-    r"""Symmetric Gram matrices kept as panels of rows, each from the diagonal block to the right edge.
+    r"""Symmetric Gram matrices kept as panels of rows, from the diagonal block to the right edge.
 
     Parameters
     ----------
     n_samples, n_kernels : int
-        Size of the bank; its entries start uninitialised, see :meth:`set_kernel` and :meth:`from_grams`.
+        Size of the bank, whose entries start uninitialised: see :meth:`set_kernel`.
     dtype : {float64, float32}, default=float64
         Storage; every sum is accumulated in float64.
 
     Notes
     -----
-    Rows :math:`[s, e)` of all kernels form one array of shape (M, e - s, n - s), so with eight panels a
-    bank takes 56 % of the square matrices, and ``combine`` and ``traces`` are one matrix-vector product
-    per panel. ``apply`` uses each panel twice, as it stands and transposed, while it is in cache.
+    Rows :math:`[s, e)` of all kernels form one array of shape (M, e - s, n - s), so with eight
+    panels a bank takes 56 % of the square matrices, and ``combine`` and ``traces`` are one
+    matrix-vector product per panel. ``apply`` uses each panel twice, as it stands and transposed,
+    while it is in cache.
 
     Examples
     --------
@@ -60,7 +61,7 @@ class PackedBank(Bank):
         n_bytes = self.dtype.itemsize * sum(int(np.prod(shape)) for shape in shapes)
         check_memory(
             n_bytes,
-            f"{n_kernels:,} kernels on {n_samples:,} samples, packed, {self.dtype.itemsize} bytes each",
+            f"{n_kernels:,} kernels × {n_samples:,}² × {self.dtype.itemsize} B, packed by symmetry,",
         )
         self._edges = edges
         self._panels: list[Array] = [np.empty(shape, self.dtype) for shape in shapes]
@@ -104,7 +105,7 @@ class PackedBank(Bank):
     def combine(self, d: Array) -> Array:
         r"""The combined matrix :math:`\sum_m d_m K_m`; kernels of weight zero are not read."""
         runs = _runs(np.flatnonzero(d))
-        self.n_passes += sum(len(run) for run in runs) / self.n_kernels
+        self._passes += sum(len(run) for run in runs) / self.n_kernels
         K = np.zeros((self.n_samples, self.n_samples))
         for panel, s, e in self._each_panel():
             rows = np.zeros(panel[0].size)
@@ -118,7 +119,7 @@ class PackedBank(Bank):
         kernels = (
             np.arange(self.n_kernels) if kernels is None else np.asarray(kernels, dtype=np.intp)
         )
-        self.n_passes += len(kernels) / self.n_kernels
+        self._passes += len(kernels) / self.n_kernels
         out = np.zeros((len(kernels), *A.shape))
         for panel, s, e in self._each_panel():
             size = max(1, _CACHE_BYTES // (8 * panel[0].size))
@@ -143,7 +144,7 @@ class PackedBank(Bank):
 
     def _inner_products(self, rows: Callable[[int, int], Array]) -> Array:
         """Frobenius products of every kernel with one symmetric matrix, given by its panels."""
-        self.n_passes += 1.0
+        self._passes += 1.0
         out = np.zeros(self.n_kernels)
         for panel, s, e in self._each_panel():
             S = rows(s, e)
@@ -151,6 +152,16 @@ class PackedBank(Bank):
             for index, flat in self._pieces(panel, [range(self.n_kernels)]):
                 out[index] += flat @ S.ravel()
         return out
+
+    def eigenvalue_bounds(self) -> Array:
+        """Upper bounds of the largest eigenvalues: Frobenius norms, which lie below the traces."""
+        self._passes += 1.0
+        squares = np.zeros(self.n_kernels)
+        for panel, s, e in self._each_panel():
+            diagonal, right = panel[:, :, : e - s], panel[:, :, e - s :]
+            squares += np.einsum("mij,mij->m", diagonal, diagonal, dtype=np.float64)
+            squares += 2 * np.einsum("mij,mij->m", right, right, dtype=np.float64)
+        return np.sqrt(squares)
 
     def select(self, kernels: Index | Sequence[int]) -> PackedBank:
         """The bank of some of the kernels: a view where they are evenly spaced, else a copy."""
@@ -171,7 +182,7 @@ class PackedBank(Bank):
         yield from zip(self._panels, self._edges[:-1], self._edges[1:], strict=True)
 
     def _pieces(self, panel: Array, runs: list[range]) -> Iterator[tuple[slice, Array]]:
-        """Consecutive kernels of a panel as float64 rows: in place, or converted in cache-sized pieces."""
+        """Runs of kernels as float64 rows: in place, or converted in cache-sized pieces."""
         size = (
             len(panel) if panel.dtype == np.float64 else max(1, _CACHE_BYTES // (8 * panel[0].size))
         )

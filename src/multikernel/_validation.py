@@ -1,0 +1,148 @@
+"""Checks at the border: Gram matrices, distances, and stacks of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigvalsh
+
+from ._component import Array
+
+_TOLERANCE = {4: 1e-5, 8: 1e-8}  # relative, by bytes per number: what rounding may explain
+
+
+def check_square(K: Array, name: str) -> None:
+    """Refuse a matrix that is not square, empty or not finite."""
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"{name!r} must be a square matrix, got shape {K.shape}.")
+    if K.size == 0:
+        raise ValueError(f"{name!r} is empty: it holds no samples.")
+    check_finite(K, name)
+
+
+def check_finite(K: Array, name: str) -> None:
+    """Refuse NaN and infinite entries, naming the first."""
+    if not np.isfinite(K).all():
+        i, j = np.argwhere(~np.isfinite(K))[0]
+        raise ValueError(f"{name!r} contains NaN or infinity, first at row {i}, column {j}.")
+
+
+def check_symmetric(K: Array, name: str) -> None:
+    """Refuse a matrix that differs from its transpose by more than rounding."""
+    asymmetry = float(np.max(np.abs(K - K.T)))
+    if asymmetry > _tolerance(K) * np.max(np.abs(K)):
+        raise ValueError(
+            f"{name!r} must be symmetric; entries differ from their mirror images by up to "
+            f"{asymmetry:.1e}. If only rounding or order is to blame, pass (K + K.T) / 2."
+        )
+
+
+def check_gram(K: Array, name: str, *, definite: bool = True) -> None:
+    """Refuse a training Gram matrix that no kernel can have.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+    name : str
+        How messages call the matrix.
+    definite : bool, default=True
+        Also check that K is positive semi-definite: one Cholesky factorisation.
+    """
+    check_square(K, name)
+    check_symmetric(K, name)
+    if definite:
+        check_definite(K, name)
+
+
+def check_definite(K: Array, name: str) -> None:
+    r"""Refuse a matrix with an eigenvalue below :math:`-10^{-8} \lambda_{\max}`."""
+    tolerance = _tolerance(K)
+    if _has_cholesky(K, tolerance * _largest_eigenvalue(K)):
+        return
+    eigenvalues = eigvalsh(np.asarray(K, dtype=np.float64))
+    bound = -tolerance * max(eigenvalues[-1], 0.0)
+    if eigenvalues[0] < bound:
+        raise ValueError(
+            f"{name!r} must be positive semi-definite; its smallest eigenvalue is "
+            f"{eigenvalues[0]:.1e} (tolerance {bound:.0e}). Repair it with "
+            "multikernel.kernels.nearest_psd(K, method='clip'), or 'flip' or 'shift'."
+        )
+
+
+def check_distances(D: Array, name: str) -> None:
+    """Refuse a training matrix that is negative, asymmetric or not zero on its diagonal."""
+    check_square(D, name)
+    check_symmetric(D, name)
+    slack = _tolerance(D) * np.max(np.abs(D))
+    if D.min() < -slack:
+        raise ValueError(f"{name!r} holds distances and must not be negative, got {D.min():.1e}.")
+    if np.max(np.abs(np.diagonal(D))) > slack:
+        raise ValueError(
+            f"{name!r} holds distances and must be zero on its diagonal; for a Gram matrix use "
+            "kind='gram'."
+        )
+
+
+def refuse_collection(X: Any) -> None:
+    """Refuse lists and dicts of kernels or views with the conversion to type."""
+    if isinstance(X, dict):
+        raise TypeError(
+            f"Got a dict of {len(X)} blocks. scikit-learn would read this as {len(X)} samples. Use "
+            "KernelBundle(kernels) for Gram matrices or ViewBundle(blocks) for features."
+        )
+    if isinstance(X, list | tuple) and len(X) and np.ndim(X[0]) == 2:
+        raise TypeError(
+            f"Got a {type(X).__name__} of {len(X)} arrays of shape {np.shape(X[0])}. scikit-learn "
+            f"would read this as {len(X)} samples. Use KernelBundle.from_list(kernels)."
+        )
+
+
+def check_stack(K: Any) -> Array:
+    """Training Gram matrices as an array of shape (n, n, n_kernels), or the conversion to type."""
+    refuse_collection(K)
+    K = np.asarray(K)
+    if not np.issubdtype(K.dtype, np.floating):
+        K = K.astype(np.float64)
+    K = K[:, :, None] if K.ndim == 2 else K
+    if K.ndim == 3 and K.shape[1] == K.shape[2] != K.shape[0]:
+        raise ValueError(
+            f"Got an array of shape {K.shape}, kernels first. scikit-learn would read this as "
+            f"{K.shape[0]} samples. Use np.moveaxis(K, 0, 2), of shape (n, n, n_kernels)."
+        )
+    if K.ndim != 3 or K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"expected Gram matrices of shape (n, n, n_kernels), got an array of shape {K.shape}."
+        )
+    if 0 in K.shape:
+        raise ValueError(f"expected at least one kernel and one sample, got shape {K.shape}.")
+    return np.asarray(K)
+
+
+def _tolerance(K: Array) -> float:
+    return _TOLERANCE.get(K.dtype.itemsize, 1e-8)
+
+
+def _largest_eigenvalue(K: Array) -> float:
+    """A lower bound of the largest eigenvalue, by a few power iterations."""
+    v = np.ones(len(K)) / np.sqrt(len(K))
+    estimate = float(np.max(np.diagonal(K)))
+    for _ in range(5):
+        w = K @ v
+        norm = float(np.linalg.norm(w))
+        if norm == 0:
+            break
+        v = w / norm
+        estimate = max(estimate, float(v @ (K @ v)))
+    return max(estimate, 0.0)
+
+
+def _has_cholesky(K: Array, shift: float) -> bool:
+    """Whether K plus a multiple of the identity is positive definite."""
+    shifted = np.array(K, dtype=np.float64)
+    shifted[np.diag_indices(len(K))] += shift
+    try:
+        cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        return False
+    return True

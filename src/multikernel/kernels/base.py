@@ -1,0 +1,339 @@
+"""Kernels: what every kernel set can do, wherever its numbers come from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import gen_batches
+
+from .._component import Array, Component
+from .._validation import check_gram
+from .group import Group, Index, Kernel, unique_names
+from .normalize import coefficient_sums, sample_shares
+
+_BLOCK_ENTRIES = 1 << 22  # entries of one query-by-training matrix held at a time
+
+
+class Queries(ABC):
+    """Checked queries, bound to some of the training samples."""
+
+    n_queries: int
+
+    @abstractmethod
+    def base(self, group: Group, rows: slice) -> Array:
+        """The base of a group between some queries and the training samples."""
+
+    @abstractmethod
+    def diag(self, group: Group, rows: slice) -> Array:
+        """The base of some queries with themselves."""
+
+
+@dataclass
+class _Terms:
+    """The expansion of one group: kernels with their raw coefficients and offsets."""
+
+    group: Group
+    kernels: list[Kernel]
+    coefs: list[Array]
+    offsets: list[Array]
+
+    def parts(self, queries: Queries, rows: slice) -> Iterator[tuple[int, Array]]:
+        """The share of every kernel in the predictor, shape (n_rows, T) each."""
+        base = queries.base(self.group, rows)
+        for kernel, coef, offset in zip(self.kernels, self.coefs, self.offsets, strict=True):
+            F = kernel.gram(base) @ coef + offset
+            diag = _query_diag(kernel, queries, self.group, rows)
+            yield kernel.index, kernel.normalizer.finish(F, diag)
+
+
+class Kernels(Component, ABC):
+    """Several kernels on the same samples: training Grams as a stream, predictions in blocks.
+
+    Subclasses say where the shared bases come from. No method holds more than a few matrices of
+    size (n, n) at a time. After ``fit``, ``weights`` and ``coef`` always have the sizes of the
+    training problem, also on a set that was restricted.
+
+    Attributes
+    ----------
+    n_kernels_, n_samples_ : int
+    names_ : list of str
+    n_base_computations_ : int
+        Bases (distance matrices, inner products, ...) computed for training Grams so far.
+    """
+
+    normalize: str | None
+    n_samples_: int
+
+    @abstractmethod
+    def _open(self, X: Any) -> list[Group]:
+        """Check and remember the training data, and list the kernels on it by base."""
+
+    @abstractmethod
+    def _training_base(self, group: Group) -> Array:
+        """The base of a group between all training samples."""
+
+    @abstractmethod
+    def _bind(self, Z: Any, groups: Sequence[Group], positions: Index) -> Queries:
+        """Check queries and bind them to the kept training samples at some positions."""
+
+    @abstractmethod
+    def _forget(self, positions: Index) -> None:
+        """Drop the training data that the groups left and the samples at positions do not need."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn scales and normalisations from the training data.
+
+        Parameters
+        ----------
+        X : table, row container or array
+            The training samples.
+        y : ignored
+        sample_weight : array of shape (n,), optional
+            Weights of the samples in medians, means and variances, such that an integer weight
+            equals repetition.
+        """
+        for _ in self.fit_grams(X, y, sample_weight):
+            pass
+        return self
+
+    def fit_grams(
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> Iterator[tuple[int, Array]]:
+        """Like ``fit``, and stream the normalised training Grams as (m, K) on the way.
+
+        ``n_kernels_``, ``n_samples_`` and ``names_`` are known at once; the rest is learned by the
+        time the stream is exhausted. Each K is new and may be modified; m need not be in order.
+        """
+        self.groups_ = self._open(X)
+        self.samples_ = np.arange(self.n_samples_)
+        self.share_ = sample_shares(sample_weight, self.n_samples_)
+        self.weighted_ = sample_weight is not None
+        self.names_ = unique_names(self._kernels())
+        self.n_kernels_ = len(self.names_)
+        self.n_base_computations_ = 0
+        self.rows_ = [kernel.row() for kernel in self._kernels()]
+        return self._stream()
+
+    def grams(self) -> Iterator[tuple[int, Array]]:
+        """Stream the normalised training Grams again, recomputed from the training data."""
+        self._require_unrestricted("grams")
+        return self._stream()
+
+    def _stream(self) -> Iterator[tuple[int, Array]]:
+        share = self.share_ if self.weighted_ else None
+        for group in self.groups_:
+            base = self._training_base(group)
+            self.n_base_computations_ += 1
+            scales: dict[int, float] = {}
+            for kernel in group.kernels:
+                if id(kernel.family) not in scales:
+                    scales[id(kernel.family)] = kernel.family.fit_scale(base, share)
+                kernel.scale = scales[id(kernel.family)]
+                K = kernel.gram(base)
+                if not kernel.family.trusted:
+                    check_gram(K, self.names_[kernel.index])
+                yield kernel.index, kernel.normalizer.fit_transform(K, self.share_)
+
+    def cross(
+        self, Z: Any, kernels: Iterable[int] | None = None, samples: Any = None
+    ) -> Iterator[tuple[int, Array]]:
+        """Stream normalised kernels between queries and training samples as (m, K).
+
+        Parameters
+        ----------
+        Z : queries, of the same form as the training samples
+        kernels : iterable of int, optional
+            Only these kernels.
+        samples : array of int, optional
+            Only the columns of these training samples.
+        """
+        self._require_unrestricted("cross")
+        groups = self._select(kernels)
+        queries = self._bind(Z, groups, self.samples_)
+        rows = slice(0, queries.n_queries)
+        for group in groups:
+            base = queries.base(group, rows)
+            for kernel in group.kernels:
+                diag = _query_diag(kernel, queries, group, rows)
+                K = kernel.normalizer.transform(kernel.gram(base), self.share_, diag)
+                yield kernel.index, K if samples is None else K[:, samples]
+
+    def diag(self, Z: Any, kernels: Iterable[int] | None = None) -> Iterator[tuple[int, Array]]:
+        """Stream normalised self-similarities k(z, z) of the queries as (m, array)."""
+        self._require_unrestricted("diag")
+        groups = self._select(kernels)
+        queries = self._bind(Z, groups, self.samples_)
+        rows = slice(0, queries.n_queries)
+        for group in groups:
+            base_diag = queries.diag(group, rows)
+            for kernel in group.kernels:
+                means = None
+                if kernel.normalizer.needs_all:
+                    means = kernel.gram(queries.base(group, rows)) @ self.share_
+                diag = kernel.gram(base_diag)
+                yield kernel.index, kernel.normalizer.self_similarity(diag, means)
+
+    def cross_combine(
+        self,
+        Z: Any,
+        weights: Array,
+        coef: Array,
+        *,
+        contributions: bool = False,
+        block_size: int | None = None,
+    ) -> Array:
+        r"""The predictor :math:`\sum_m d_m \sum_j a_j k_m(z, x_j)` at every query.
+
+        Only kernels with non-zero weight are computed, against samples with non-zero
+        coefficients, in blocks of queries.
+
+        Parameters
+        ----------
+        Z : queries, of the same form as the training samples
+        weights : array of shape (n_kernels,) or (n_kernels, T)
+        coef : array of shape (n,) or (n, T)
+        contributions : bool, default=False
+            Keep the kernels apart instead of summing over them.
+        block_size : int, optional
+            Number of queries at a time; chosen to bound memory by default.
+
+        Returns
+        -------
+        array of shape (n_queries, T), or (n_queries, T, n_kernels) with contributions; without
+        the axis T if neither weights nor coef has it
+        """
+        A, D = self._check_expansion(weights, coef)
+        terms, positions = self._expand(A, D)
+        queries = self._bind(Z, [term.group for term in terms], positions)
+        out = np.zeros((queries.n_queries, A.shape[1], self.n_kernels_ if contributions else 1))
+        size = block_size or max(1, _BLOCK_ENTRIES // max(len(positions), 1))
+        for rows in gen_batches(queries.n_queries, size):
+            for term in terms:
+                for m, F in term.parts(queries, rows):
+                    out[rows, :, m if contributions else 0] += F
+        out = out if contributions else out[:, :, 0]
+        return out[:, 0] if np.ndim(coef) == np.ndim(weights) == 1 else out
+
+    def _expand(self, A: Array, D: Array) -> tuple[list[_Terms], Index]:
+        """Raw coefficients of every kernel in use, and the positions of the samples they need."""
+        kept = A[self.samples_]
+        share = self.share_[self.samples_]
+        terms = []
+        needed = np.zeros(len(kept), dtype=bool)
+        for group in self.groups_:
+            used = [k for k in group.kernels if D[k.index].any() and k.normalizer.factor_]
+            if used and A.any():
+                pairs = [k.normalizer.expand(kept * D[k.index], share) for k in used]
+                terms.append(_Terms(group, used, [c for c, _ in pairs], [o for _, o in pairs]))
+                needed |= np.any([c.any(axis=1) for c, _ in pairs], axis=0)
+        positions = np.flatnonzero(needed)
+        for term in terms:
+            term.coefs = [coef[positions] for coef in term.coefs]
+        return terms, positions
+
+    def needed(self, weights: Array, coef: Array) -> tuple[Index, Index]:
+        """The samples and kernels that :meth:`cross_combine` will compute with.
+
+        Centred kernels need every training sample, unless the coefficients sum to zero, as they
+        do with an intercept.
+        """
+        A, D = self._check_expansion(weights, coef)
+        terms, positions = self._expand(A, D)
+        kernels = [kernel.index for term in terms for kernel in term.kernels]
+        return self.samples_[positions], np.array(sorted(kernels), dtype=np.intp)
+
+    def restrict(self, samples: Any = None, kernels: Iterable[int] | None = None) -> Self:
+        """A smaller copy that serves only some training samples and kernels.
+
+        Weights and coefficients keep the sizes of the training problem and must be zero
+        elsewhere. Use ``kernels.restrict(*kernels.needed(weights, coef))``.
+        """
+        small = copy(self)
+        wanted = self.samples_ if samples is None else np.unique(np.asarray(samples, np.intp))
+        positions = np.flatnonzero(np.isin(self.samples_, wanted))
+        small.samples_ = self.samples_[positions]
+        small.groups_ = [group.take(positions) for group in self._select(kernels)]
+        small.rows_ = self.table()
+        small._forget(positions)
+        return small
+
+    def table(self) -> list[dict[str, Any]]:
+        """One row per kernel: its name, its factors, and the scales learned.
+
+        ``scale`` is the unit of the family's parameter (the median distance, ...), ``factor`` what
+        the raw kernel was multiplied with.
+        """
+        rows = [{"kernel": name, **row} for name, row in zip(self.names_, self.rows_, strict=True)]
+        for kernel in self._kernels():
+            rows[kernel.index] |= {"scale": kernel.scale, "factor": kernel.normalizer.factor_}
+        return rows
+
+    def _kernels(self) -> list[Kernel]:
+        """The kernels at hand, in order."""
+        every = (kernel for group in self.groups_ for kernel in group.kernels)
+        return sorted(every, key=lambda kernel: kernel.index)
+
+    def _select(self, kernels: Iterable[int] | None) -> list[Group]:
+        """The groups with only some of their kernels; groups without any are dropped."""
+        if kernels is None:
+            return self.groups_
+        wanted = {int(m) for m in kernels}
+        groups = [
+            replace(group, kernels=[k for k in group.kernels if k.index in wanted])
+            for group in self.groups_
+        ]
+        return [group for group in groups if group.kernels]
+
+    def _require_unrestricted(self, method: str) -> None:
+        if len(self.samples_) < self.n_samples_:
+            raise ValueError(
+                f"{method} needs all {self.n_samples_} training samples, but this "
+                f"{type(self).__name__} was restricted to {len(self.samples_)} of them."
+            )
+
+    def _check_expansion(self, weights: Array, coef: Array) -> tuple[Array, Array]:
+        """Coefficients of shape (n, T) and weights of shape (M, T), after checks."""
+        weights, coef = np.asarray(weights, np.float64), np.asarray(coef, np.float64)
+        if len(weights) != self.n_kernels_ or len(coef) != self.n_samples_:
+            raise ValueError(
+                f"expected {self.n_kernels_} weights and coefficients of {self.n_samples_} "
+                f"training samples, got shapes {weights.shape} and {coef.shape}."
+            )
+        A = coef.reshape(self.n_samples_, -1)
+        D = weights.reshape(self.n_kernels_, -1)
+        n_outputs = max(A.shape[1], D.shape[1])
+        if not {A.shape[1], D.shape[1]} <= {1, n_outputs}:
+            raise ValueError(
+                f"weights for {D.shape[1]} outputs do not fit coefficients for {A.shape[1]}."
+            )
+        A = np.broadcast_to(A, (len(A), n_outputs))
+        D = np.broadcast_to(D, (len(D), n_outputs))
+        self._check_restriction(A, D)
+        return A, D
+
+    def _check_restriction(self, A: Array, D: Array) -> None:
+        """Refuse an expansion in samples or kernels that were dropped."""
+        at_hand = np.zeros(self.n_kernels_, dtype=bool)
+        at_hand[[kernel.index for kernel in self._kernels()]] = True
+        if D[~at_hand].any():
+            missing = self.names_[int(np.flatnonzero(D.any(axis=1) & ~at_hand)[0])]
+            raise ValueError(f"kernel {missing!r} has a weight but was dropped by restrict.")
+        if len(self.samples_) < self.n_samples_:
+            rest = np.ones(self.n_samples_, dtype=bool)
+            rest[self.samples_] = False
+            centred = any(kernel.normalizer.needs_all for kernel in self._kernels())
+            if A[rest].any() or (centred and coefficient_sums(A).any()):
+                raise ValueError(
+                    "the coefficients need training samples that were dropped by restrict; "
+                    "choose them with needed(weights, coef)."
+                )
+
+
+def _query_diag(kernel: Kernel, queries: Queries, group: Group, rows: slice) -> Array | None:
+    """Raw self-similarities of the queries, for the normalisations that need them."""
+    return kernel.gram(queries.diag(group, rows)) if kernel.normalizer.needs_diag else None

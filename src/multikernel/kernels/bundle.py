@@ -1,0 +1,184 @@
+"""KernelBundle: precomputed Gram or distance matrices that remember their samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from .._component import Array
+from .rows import Index, RowContainer
+
+Kind = Literal["gram", "distance"]
+
+
+class KernelBundle(RowContainer):
+    """Precomputed kernels between samples that keep their identities when they are split.
+
+    Every splitter of scikit-learn cuts a bundle by rows; the columns stay, so that ``fit`` finds
+    the kernels among the training samples and ``predict`` those between queries and training.
+
+    Parameters
+    ----------
+    kernels : mapping from str to array or DataFrame of shape (n_rows, n_columns)
+        Gram matrices (or distances), square over all samples unless ``column_ids`` says otherwise.
+        DataFrames bring ids in their index and columns and are reordered by them.
+    ids : sequence, optional
+        Identity of every row; positions by default.
+    column_ids : sequence, optional
+        Identity of every column; those of the rows by default.
+    kind : {"gram", "distance"}, default="gram"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.kernels import KernelBundle
+    >>> K = KernelBundle({"rna": np.eye(4), "mri": np.ones((4, 4))}, ids=list("abcd"))
+    >>> K[[0, 2]]
+    KernelBundle(2 samples: rna, mri)
+    >>> K[[0, 2]].ids
+    array(['a', 'c'], dtype='<U1')
+    """
+
+    def __init__(
+        self,
+        kernels: Mapping[str, Any],
+        ids: Any = None,
+        column_ids: Any = None,
+        kind: Kind = "gram",
+    ) -> None:
+        if not isinstance(kernels, Mapping) or not kernels:
+            raise TypeError(
+                "KernelBundle needs a non-empty mapping from names to matrices; for a list use "
+                "KernelBundle.from_list, for an array KernelBundle.from_array."
+            )
+        if kind not in ("gram", "distance"):
+            raise ValueError(f"kind must be 'gram' or 'distance', got {kind!r}.")
+        self.kind = kind
+        self._ids, self.column_ids = _find_ids(kernels, ids, column_ids)
+        shape = (len(self._ids), len(self.column_ids))
+        self._matrices = {
+            str(name): _as_matrix(K, str(name), self._ids, self.column_ids, shape)
+            for name, K in kernels.items()
+        }
+        self._rows = np.arange(shape[0])
+
+    @classmethod
+    def from_list(
+        cls, kernels: Sequence[Any], names: Sequence[str] | None = None, **options: Any
+    ) -> Self:
+        """A bundle from a list of matrices, named ``k0``, ``k1``, ... by default."""
+        names = [f"k{m}" for m in range(len(kernels))] if names is None else list(names)
+        if len(names) != len(kernels):
+            raise ValueError(f"Got {len(names)} names for {len(kernels)} kernels.")
+        return cls(dict(zip(names, kernels, strict=True)), **options)
+
+    @classmethod
+    def from_array(cls, K: Array, names: Sequence[str] | None = None, **options: Any) -> Self:
+        """A bundle from an array of shape (n_rows, n_columns, n_kernels)."""
+        K = np.asarray(K)
+        if K.ndim != 3:
+            raise ValueError(f"expected shape (n_rows, n_columns, n_kernels), got {K.shape}.")
+        return cls.from_list([K[:, :, m] for m in range(K.shape[2])], names, **options)
+
+    @classmethod
+    def from_distances(cls, distances: Any, **options: Any) -> Self:
+        """A bundle of distance matrices from a mapping, a list, or an array as in from_array."""
+        options["kind"] = "distance"
+        if isinstance(distances, Mapping):
+            return cls(distances, **options)
+        if isinstance(distances, np.ndarray) and distances.ndim == 3:
+            return cls.from_array(distances, **options)
+        return cls.from_list(distances, **options)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The common type of the matrices."""
+        return np.result_type(*self._matrices.values())
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the kernels."""
+        return list(self._matrices)
+
+    @property
+    def ids(self) -> Any:
+        """The identities of the rows at hand."""
+        return self._ids[self._rows]
+
+    def block(self, name: str, columns: Index | None = None, rows: Any = slice(None)) -> Array:
+        """The rows at hand of one kernel, against all or some positions of columns."""
+        K = self._matrices[name]
+        columns = np.arange(K.shape[1]) if columns is None else columns
+        return np.asarray(K[np.ix_(self._rows[rows], columns)])
+
+    def columns_of(self, ids: Any) -> Index:
+        """The positions of samples among the columns, -1 for those that are missing."""
+        position = {identity: j for j, identity in enumerate(self.column_ids.tolist())}
+        return np.array([position.get(i, -1) for i in np.asarray(ids).tolist()], dtype=np.intp)
+
+    def append(self, other: KernelBundle) -> KernelBundle:
+        """The rows of this bundle followed by those of another against the same columns."""
+        same_columns = np.array_equal(self.column_ids, other.column_ids)
+        if self.names != other.names or self.kind != other.kind or not same_columns:
+            raise ValueError(
+                "Only bundles with the same kernels, kind and column ids can be appended."
+            )
+        stacked = {n: np.concatenate([self.block(n), other.block(n)]) for n in self.names}
+        ids = np.concatenate([self.ids, other.ids])
+        return KernelBundle(stacked, ids=ids, column_ids=self.column_ids, kind=self.kind)
+
+    def _with_rows(self, rows: Index) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__ = self.__dict__ | {"_rows": rows}
+        return other
+
+    def _compact(self) -> dict[str, Any]:
+        if np.array_equal(self._rows, np.arange(len(self._ids))):
+            return self.__dict__
+        matrices = {name: K[self._rows] for name, K in self._matrices.items()}
+        own = {"_matrices": matrices, "_ids": self.ids, "_rows": np.arange(len(self))}
+        return self.__dict__ | own
+
+
+def _is_labelled(K: Any) -> bool:
+    return hasattr(K, "iloc")
+
+
+def _find_ids(kernels: Mapping[str, Any], ids: Any, column_ids: Any) -> tuple[Any, Any]:
+    """Identities of rows and columns: given, from the first DataFrame, or positions."""
+    first = next((K for K in kernels.values() if _is_labelled(K)), next(iter(kernels.values())))
+    n_rows, n_columns = np.shape(first)[:2] if np.ndim(first) == 2 else (0, 0)
+    if ids is None:
+        ids = first.index if _is_labelled(first) else np.arange(n_rows)
+    ids = np.asarray(ids)
+    if column_ids is None:
+        same = n_rows == n_columns and (not _is_labelled(first) or set(first.columns) == set(ids))
+        column_ids = ids if same or not _is_labelled(first) else first.columns
+    column_ids = np.asarray(column_ids)
+    if len(np.unique(column_ids)) < len(column_ids):
+        raise ValueError("The ids of the columns must be unique.")
+    return ids, column_ids
+
+
+def _as_matrix(K: Any, name: str, ids: Any, column_ids: Any, shape: tuple[int, int]) -> Array:
+    """A matrix in the order of the ids, as floating point numbers."""
+    if _is_labelled(K):
+        for axis, labels, wanted in (("row", K.index, ids), ("column", K.columns, column_ids)):
+            missing = [i for i in np.asarray(wanted).tolist() if i not in labels]
+            if missing:
+                raise ValueError(f"Kernel {name!r} has no {axis} for the sample id {missing[0]!r}.")
+        K = K.loc[list(ids), list(column_ids)]
+    K = np.asarray(K)
+    if K.ndim == 2 and K.shape[0] != K.shape[1] and shape[0] == shape[1]:
+        raise ValueError(
+            f"Kernel {name!r} of shape {K.shape} is not square: pass column_ids, the ids of the "
+            "samples that its columns stand for."
+        )
+    if K.shape != shape:
+        raise ValueError(
+            f"Kernel {name!r} must have shape {shape}, one row per id and one column per column "
+            f"id, got {K.shape}."
+        )
+    return np.asarray(K, dtype=K.dtype if np.issubdtype(K.dtype, np.floating) else np.float64)

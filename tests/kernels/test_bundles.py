@@ -1,0 +1,440 @@
+"""Row containers inside scikit-learn, and precomputed kernels against computed ones."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import (
+    GridSearchCV,
+    cross_val_predict,
+    cross_val_score,
+    train_test_split,
+)
+
+from multikernel.kernels import (
+    RBF,
+    ExpDistance,
+    KernelBundle,
+    KernelSet,
+    Linear,
+    PrecomputedKernels,
+    ViewBundle,
+)
+
+IDS = np.array([f"s{i}" for i in range(24)])
+
+
+class Ridge(RegressorMixin, BaseEstimator):
+    """Ridge regression on the uniform sum of kernels; pairwise if asked."""
+
+    def __init__(self, kernels=None, alpha=1.0, pairwise=False):
+        self.kernels = kernels
+        self.alpha = alpha
+        self.pairwise = pairwise
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.pairwise
+        return tags
+
+    def fit(self, X, y):
+        self.kernels_ = clone(self.kernels)
+        K = sum(K for _, K in self.kernels_.fit_grams(X))
+        self.mean_ = np.mean(y)
+        self.coef_ = np.linalg.solve(K + self.alpha * np.eye(len(K)), y - self.mean_)
+        return self
+
+    def predict(self, X):
+        d = np.ones(self.kernels_.n_kernels_)
+        return self.kernels_.cross_combine(X, d, self.coef_) + self.mean_
+
+
+@pytest.fixture(name="X")
+def table(rng):
+    return rng.normal(size=(24, 5))
+
+
+@pytest.fixture
+def y(X):
+    return np.sin(X[:, 0]) + X[:, 3]
+
+
+@pytest.fixture
+def stack(X):
+    return np.stack([X[:, :2] @ X[:, :2].T, np.exp(-pairwise_distances(X[:, 2:]))], axis=2)
+
+
+def dense(stream):
+    grams = dict(stream)
+    return np.stack([grams[m] for m in sorted(grams)])
+
+
+def views(X):
+    return ViewBundle({"a": X[:, :2], "b": csr_array(X[:, 2:])})
+
+
+def bundle(stack, **options):
+    return KernelBundle.from_array(stack, names=["lin", "exp"], **options)
+
+
+@pytest.mark.parametrize("make", ["views", "kernels"])
+@pytest.mark.parametrize(
+    "index",
+    [
+        np.array([3, 1, 1, 20]),
+        [3, 1],
+        slice(2, 9, 3),
+        np.arange(24) % 3 == 0,
+        (np.array([5, 2]), Ellipsis),
+        (slice(None), Ellipsis),
+        7,
+        (Ellipsis,),
+    ],
+    ids=repr,
+)
+def test_indexing_composes_rows_and_shares_the_storage(make, index, X, stack):
+    rows = views(X) if make == "views" else bundle(stack, ids=IDS)
+    name = rows.names[0]
+    head = index[0] if isinstance(index, tuple) else index
+    positions = np.atleast_1d(np.arange(24)[head])
+    part = rows[index]
+    assert part.shape == (len(positions),) == (len(part),)
+    assert part.ndim == 1
+    assert_array_equal(part.block(name), rows.block(name)[positions])
+    again = part[::-1][[0]]
+    assert_array_equal(again.block(name), rows.block(name)[positions[::-1][:1]])
+    if make == "kernels":
+        assert_array_equal(part.ids, IDS[positions])
+        assert part._matrices is rows._matrices
+        assert part.dtype == np.float64
+    else:
+        assert part._blocks is rows._blocks
+
+
+@pytest.mark.parametrize("make", ["views", "kernels"])
+def test_row_containers_are_no_arrays_and_clone_to_themselves(make, X, stack):
+    rows = views(X) if make == "views" else bundle(stack)
+    with pytest.raises(TypeError, match=r"holds 2 blocks and is not one array; take one with"):
+        np.asarray(rows)
+    with pytest.raises(IndexError, match="has one axis, the samples"):
+        rows[[1], [2]]
+    with pytest.raises(IndexError):
+        rows[99]
+    with pytest.raises(TypeError, match=r"use \.block\('a'\)"):
+        rows["a"]
+    assert clone(rows, safe=False) is rows
+    assert len(list(rows)) == 24
+
+
+@pytest.mark.parametrize("make", ["views", "kernels"])
+def test_slices_pickle_small_and_equal(make, rng):
+    X = rng.normal(size=(300, 300))
+    rows = ViewBundle({"a": X}) if make == "views" else KernelBundle({"a": X @ X.T})
+    part = rows[[5, 2, 250]]
+    text = pickle.dumps(part)
+    assert len(text) < 30 * 300 * 8
+    again = pickle.loads(text)
+    assert_array_equal(again.block("a"), part.block("a"))
+    assert_array_equal(again[[1]].block("a"), part[[1]].block("a"))
+    if make == "kernels":
+        assert_array_equal(again.ids, [5, 2, 250])
+        assert_array_equal(again.columns_of([250, 1000]), [250, -1])
+
+
+def test_scikit_learn_gives_equal_predictions_for_every_form_of_input(X, y, stack):
+    raw = {"normalize": "variance"}
+    table = KernelSet({"a": [0, 1], "b": [2, 3, 4]}, [Linear()], **raw)
+    grams = np.stack([X[:, :2] @ X[:, :2].T, X[:, 2:] @ X[:, 2:].T], axis=2)
+    inputs = [
+        (Ridge(table), X),
+        (Ridge(table), pd.DataFrame(X)),
+        (Ridge(KernelSet(families=[Linear()])), views(X)),
+        (Ridge(PrecomputedKernels()), bundle(grams, ids=IDS)),
+        (Ridge(PrecomputedKernels(), pairwise=True), grams),
+    ]
+    reference = cross_val_predict(*inputs[0], y, cv=4)
+    for model, rows in inputs[1:]:
+        assert_allclose(cross_val_predict(model, rows, y, cv=4), reference, atol=1e-8)
+        search = GridSearchCV(model, {"alpha": [0.1, 10.0]}, cv=3).fit(rows, y)
+        expected = GridSearchCV(inputs[0][0], {"alpha": [0.1, 10.0]}, cv=3).fit(X, y)
+        assert_allclose(search.predict(rows), expected.predict(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("make", ["views", "kernels"])
+def test_train_test_split_and_parallel_workers(make, X, y, stack):
+    rows = views(X) if make == "views" else bundle(stack)
+    kernels = KernelSet(families=[Linear(), RBF()]) if make == "views" else PrecomputedKernels()
+    train, test, y_train, _ = train_test_split(rows, y, random_state=0)
+    assert Ridge(kernels).fit(train, y_train).predict(test).shape == (6,)
+    one, two = (cross_val_score(Ridge(kernels), rows, y, cv=3, n_jobs=n) for n in (1, 2))
+    assert_allclose(one, two)
+
+
+def test_repeated_samples_are_allowed(stack, y):
+    rows = bundle(stack, ids=IDS)[[0, 0, 3, 7, 9]]
+    (_, K), _ = PrecomputedKernels(normalize=None).fit_grams(rows)
+    assert_array_equal(K, stack[np.ix_([0, 0, 3, 7, 9], [0, 0, 3, 7, 9])][:, :, 0])
+
+
+@pytest.mark.parametrize("normalize", [None, "center", "trace", "cosine", "variance"])
+def test_precomputed_equals_computed(normalize, X, rng):
+    train, test = np.arange(16), np.arange(16, 24)
+    sources = {"a": [0, 1], "b": [2, 3, 4]}
+    computed = KernelSet(sources, [Linear()], normalize)
+    expected = dense(computed.fit_grams(X[train]))
+    full = KernelBundle({s: X[:, c] @ X[:, c].T for s, c in sources.items()}, ids=IDS)
+    kernels = PrecomputedKernels(normalize=normalize)
+    assert_allclose(dense(kernels.fit_grams(full[train])), expected, atol=1e-12)
+    assert_allclose(dense(kernels.grams()), expected, atol=1e-12)
+    d, A = rng.random(2), rng.normal(size=(16, 2))
+    A[9:] = 0
+    A[:9] -= A[:9].mean(axis=0)
+    values = computed.cross_combine(X[test], d, A)
+    assert_allclose(kernels.cross_combine(full[test], d, A), values, atol=1e-10)
+    small = pickle.loads(pickle.dumps(kernels.restrict(*kernels.needed(d, A))))
+    assert len(small.samples_) == 9
+    assert_allclose(small.cross_combine(full[test], d, A, block_size=3), values, atol=1e-10)
+    diag = dense(kernels.diag(full[test]))
+    assert_allclose(diag, dense(computed.diag(X[test])), atol=1e-10)
+
+
+def test_queries_need_only_the_columns_of_the_support(stack, rng):
+    full = bundle(stack, ids=IDS)
+    kernels = PrecomputedKernels().fit(full[:16])
+    coef = np.zeros(16)
+    coef[[2, 5]] = 1, -1
+    small = kernels.restrict(*kernels.needed(np.ones(2), coef))
+    few = KernelBundle(
+        {n: full.block(n)[16:][:, [5, 2]] for n in full.names},
+        ids=IDS[16:],
+        column_ids=IDS[[5, 2]],
+    )
+    expected = kernels.cross_combine(full[16:], np.ones(2), coef)
+    assert_allclose(small.cross_combine(few, np.ones(2), coef), expected, atol=1e-12)
+    with pytest.raises(ValueError, match="needs all 16 training samples"):
+        list(small.grams())
+
+
+def test_arrays_for_queries(stack, rng):
+    full = bundle(stack)
+    arrays, rows = PrecomputedKernels().fit(stack[:16, :16]), PrecomputedKernels().fit(full[:16])
+    d, coef = rng.random(2), rng.normal(size=16)
+    expected = rows.cross_combine(full[16:], d, coef)
+    assert_allclose(arrays.cross_combine(stack[16:, :16], d, coef), expected, atol=1e-12)
+    one = PrecomputedKernels().fit(stack[:16, :16, 0])
+    assert_allclose(
+        one.cross_combine(stack[16:, :16, 0], d[:1], coef),
+        arrays.cross_combine(stack[16:, :16], d * [1, 0], coef),
+        atol=1e-12,
+    )
+
+
+def test_distances_serve_several_widths(X, rng):
+    D = {"a": pairwise_distances(X[:, :2]), "b": pairwise_distances(X[:, 2:])}
+    rows = KernelBundle.from_distances(D, ids=IDS)
+    families = ExpDistance([0.5, 2.0])
+    kernels = PrecomputedKernels(families)
+    K = dense(kernels.fit_grams(rows[:16]))
+    assert kernels.n_base_computations_ == 2
+    assert kernels.names_[:2] == ["a/expdistance(width=0.5)", "a/expdistance(width=2)"]
+    computed = KernelSet({"a": [0, 1], "b": [2, 3, 4]}, ExpDistance([0.5, 2.0], metric="euclidean"))
+    assert_allclose(K, dense(computed.fit_grams(X[:16])), atol=1e-10)
+    d, coef = rng.random(4), rng.normal(size=16)
+    expected = computed.cross_combine(X[16:], d, coef)
+    assert_allclose(kernels.cross_combine(rows[16:], d, coef), expected, atol=1e-9)
+    assert PrecomputedKernels().fit(rows[:16]).n_kernels_ == 6
+    for other in (list(D.values()), np.stack(list(D.values()), axis=2)):
+        assert KernelBundle.from_distances(other).kind == "distance"
+
+
+def test_data_frames_are_aligned_by_their_ids(stack):
+    labels = list(IDS)
+    first = pd.DataFrame(stack[:, :, 0], index=labels, columns=labels)
+    shuffled = pd.DataFrame(stack[:, :, 1], index=labels, columns=labels).loc[
+        labels[::-1], labels[5:] + labels[:5]
+    ]
+    rows = KernelBundle({"lin": first, "exp": shuffled})
+    assert_array_equal(rows.ids, IDS)
+    assert_array_equal(rows.block("exp"), stack[:, :, 1])
+    permuted = KernelBundle({"lin": first[labels[::-1]]})
+    assert_array_equal(permuted.block("lin"), stack[:, :, 0])
+    renamed = first.rename(columns={"s3": "s33"})
+    with pytest.raises(ValueError, match=r"Kernel 'exp' has no column for the sample id 's3'"):
+        KernelBundle({"lin": first, "exp": renamed})
+    with pytest.raises(ValueError, match=r"no column for the training sample .*s3"):
+        PrecomputedKernels().fit(KernelBundle({"exp": renamed}))
+
+
+def test_rows_may_differ_from_columns(stack):
+    part = KernelBundle({"lin": stack[16:, :16, 0]}, ids=IDS[16:], column_ids=IDS[:16])
+    head = KernelBundle({"lin": stack[:16, :16, 0]}, ids=IDS[:16])
+    both = head.append(part)
+    assert both.shape == (24,)
+    assert_array_equal(both[16:].block("lin"), stack[16:, :16, 0])
+    kernels = PrecomputedKernels(normalize=None).fit(both[:16])
+    assert_allclose(kernels.cross_combine(part, [1.0], np.eye(16)), stack[16:, :16, 0])
+    with pytest.raises(ValueError, match="same kernels, kind and column ids"):
+        head.append(KernelBundle({"lin": np.eye(3)}))
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        np.arange(6.0).reshape(3, 2),
+        csr_array(np.arange(6.0).reshape(3, 2)),
+        pd.DataFrame({"u": [0.0, 2.0, 4.0], "v": [1.0, 3.0, 5.0]}),
+        pl.DataFrame({"u": [0.0, 2.0, 4.0], "v": [1.0, 3.0, 5.0]}),
+    ],
+    ids=lambda block: type(block).__module__.split(".")[0],
+)
+def test_view_blocks_of_every_kind(block):
+    rows = ViewBundle({"x": block, "s": ["a", "b", "c"]})
+    assert rows.n_features == 3
+    twice = rows[[2, 0]].append(rows[[1]])
+    values = twice.block("x")
+    values = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
+    assert_array_equal(values, [[4, 5], [0, 1], [2, 3]])
+    assert_array_equal(twice.block("s"), ["c", "a", "b"])
+    assert pickle.loads(pickle.dumps(rows[[1]])).block("s").tolist() == ["b"]
+
+
+def test_bad_views_are_refused(X):
+    with pytest.raises(ValueError, match=r"'a' has 24 rows, 'b' has 23"):
+        ViewBundle({"a": X, "b": X[1:]})
+    with pytest.raises(TypeError, match="non-empty mapping"):
+        ViewBundle([X])
+    with pytest.raises(ValueError, match=r"View 'a' must have rows and columns"):
+        ViewBundle({"a": np.zeros((3, 3, 3))})
+    with pytest.raises(ValueError, match="The views differ"):
+        ViewBundle({"a": X}).append(ViewBundle({"b": X}))
+
+
+def test_bad_bundles_are_refused(stack):
+    with pytest.raises(TypeError, match=r"for a list use KernelBundle\.from_list"):
+        KernelBundle([np.eye(3)])
+    with pytest.raises(ValueError, match=r"Kernel 'b' must have shape \(3, 3\)"):
+        KernelBundle({"a": np.eye(3), "b": np.eye(4)})
+    with pytest.raises(ValueError, match=r"of shape \(2, 3\) is not square: pass column_ids"):
+        KernelBundle({"a": np.ones((2, 3))})
+    with pytest.raises(ValueError, match="ids of the columns must be unique"):
+        KernelBundle({"a": np.eye(2)}, ids=["x", "x"])
+    with pytest.raises(ValueError, match="kind must be 'gram' or 'distance'"):
+        KernelBundle({"a": np.eye(2)}, kind="kernel")
+    with pytest.raises(ValueError, match="Got 1 names for 2 kernels"):
+        KernelBundle.from_list([np.eye(2)] * 2, names=["a"])
+    with pytest.raises(ValueError, match=r"expected shape \(n_rows, n_columns, n_kernels\)"):
+        KernelBundle.from_array(np.eye(2))
+
+
+def not_psd(stack):
+    K = stack.copy()
+    K[:, :, 1] -= 2 * np.eye(24)
+    return K
+
+
+REFUSED = {
+    "list": (
+        lambda K: [K[:, :, 0], K[:, :, 1]],
+        TypeError,
+        r"Got a list of 2 arrays of shape \(24, 24\)\. scikit-learn would read this as 2 samples\. "
+        r"Use KernelBundle\.from_list\(kernels\)\.",
+    ),
+    "dict": (lambda K: {"a": K[:, :, 0]}, TypeError, r"Use KernelBundle\(kernels\)"),
+    "kernels first": (
+        lambda K: np.moveaxis(K, 2, 0),
+        ValueError,
+        r"shape \(2, 24, 24\).*Use np\.moveaxis\(K, 0, 2\)",
+    ),
+    "not square": (lambda K: K[:5], ValueError, r"expected Gram matrices of shape \(n, n, n_ker"),
+    "no kernel": (lambda K: K[:, :, :0], ValueError, r"at least one kernel and one sample"),
+    "no sample": (lambda K: bundle(K)[:0], ValueError, r"empty: it holds no samples"),
+    "nan": (
+        lambda K: np.where(K[3, 4, 0] == K, np.nan, K),
+        ValueError,
+        r"'k0' contains NaN or infinity, first at row 3, column 4",
+    ),
+    "asymmetric": (
+        lambda K: bundle(K + np.arange(24.0)[:, None, None] * [1, 0]),
+        ValueError,
+        r"'lin' must be symmetric; entries differ from their mirror images by up to 2\.3e\+01",
+    ),
+    "indefinite": (
+        lambda K: bundle(not_psd(K)),
+        ValueError,
+        r"'exp' must be positive semi-definite; its smallest eigenvalue is -.*\(tolerance -.*\)"
+        r"\. Repair it with multikernel\.kernels\.nearest_psd",
+    ),
+    "negative distance": (
+        lambda K: KernelBundle.from_distances([np.eye(3) - 1]),
+        ValueError,
+        r"must not be negative",
+    ),
+    "distance diagonal": (
+        lambda K: KernelBundle.from_distances([np.eye(3)]),
+        ValueError,
+        r"must be zero on its diagonal",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_precomputed_kernels_are_refused(case, stack):
+    make, error, message = REFUSED[case]
+    with pytest.raises(error, match=message):
+        PrecomputedKernels().fit(make(stack))
+
+
+def test_indefinite_kernels_pass_if_asked(stack):
+    PrecomputedKernels(check_psd=False).fit(not_psd(stack))
+
+
+def test_families_on_gram_matrices_are_refused(stack):
+    with pytest.raises(ValueError, match="families turn distances into kernels"):
+        PrecomputedKernels(ExpDistance()).fit(stack)
+
+
+def test_bad_queries_are_refused(stack):
+    full = bundle(stack, ids=IDS)
+    arrays, rows = PrecomputedKernels().fit(stack[:16, :16]), PrecomputedKernels().fit(full[:16])
+    d, coef = np.ones(2), np.arange(16.0)
+    message = (
+        r"expected kernels against the 16 training samples, got 24 columns: pass K\[:, train\] or "
+        r"give the full bundle"
+    )
+    with pytest.raises(ValueError, match=message):
+        arrays.cross_combine(stack[16:], d, coef)
+    with pytest.raises(ValueError, match=r"expected 2 kernels in an array of shape"):
+        arrays.cross_combine(stack[16:, :16, :1], d, coef)
+    with pytest.raises(TypeError, match=r"fitted on an array, so queries must be one too"):
+        arrays.cross_combine(full[16:], d, coef)
+    with pytest.raises(ValueError, match="'k1' contains NaN"):
+        arrays.cross_combine(stack[16:, :16] * [1, np.nan], d, coef)
+    few = KernelBundle({n: full.block(n)[:, 1:] for n in full.names}, ids=IDS, column_ids=IDS[1:])
+    with pytest.raises(ValueError, match=r"against the 16 training samples, but 1 of them .*s0"):
+        rows.cross_combine(few, d, coef)
+    with pytest.raises(ValueError, match=r"expected gram matrices named lin, exp; got"):
+        rows.cross_combine(KernelBundle({"lin": np.eye(24)}, ids=IDS), d, coef)
+    cosine = PrecomputedKernels(normalize="cosine").fit(stack[:16, :16])
+    with pytest.raises(ValueError, match="self-similarities of the queries are needed"):
+        cosine.cross_combine(stack[16:, :16], d, coef)
+
+
+def test_classifiers_split_bundles_by_class(stack, y):
+    class Sign(ClassifierMixin, Ridge):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return super().fit(X, 2.0 * y - 1)
+
+        def predict(self, X):
+            return (super().predict(X) > 0).astype(int)
+
+    scores = cross_val_score(Sign(PrecomputedKernels()), bundle(stack), (y > 0).astype(int), cv=3)
+    assert scores.mean() > 0.6
