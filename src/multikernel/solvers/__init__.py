@@ -1,0 +1,30 @@
+"""Solvers: how the minimum is found; each returns a Solution with its certificate."""
+
+from .alternating import Alternating
+from .auto import choose_solver
+from .base import Problem, Solution, Solver
+from .dual_newton import DualNewton
+from .fixed_weights import fit_fixed_weights
+from .newton import NewtonWeights
+from .path import critical_C, regularization_path, screened_out
+
+SOLVERS: dict[str, type[Solver]] = {
+    "alternating": Alternating,
+    "newton": NewtonWeights,
+    "dual_newton": DualNewton,
+}
+
+__all__ = [
+    "SOLVERS",
+    "Alternating",
+    "DualNewton",
+    "NewtonWeights",
+    "Problem",
+    "Solution",
+    "Solver",
+    "choose_solver",
+    "critical_C",
+    "fit_fixed_weights",
+    "regularization_path",
+    "screened_out",
+]

@@ -1,0 +1,37 @@
+"""A first guess for losses with kinks, from scikit-learn's libsvm."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.svm import SVC, SVR
+
+from .._component import Array
+from .base import Problem
+
+LIBSVM_TOL = 1e-3
+
+
+def libsvm_applies(problem: Problem) -> bool:
+    """Whether libsvm, which always fits an intercept and knows no offset, solves this problem."""
+    return problem.fit_intercept and problem.offset is None
+
+
+def libsvm_dual(problem: Problem, K: Array) -> Array:
+    """The dual coefficients of the hinge or epsilon-insensitive machine with kernel K."""
+    columns = [_one_output(problem, K, t) for t in range(problem.y.shape[1])]
+    return np.stack(columns, axis=1)
+
+
+def _one_output(problem: Problem, K: Array, t: int) -> Array:
+    y, cost = problem.y[:, t], problem.cost[:, 0]
+    alpha = np.zeros(len(y))
+    if problem.loss.y_domain == "sign":
+        if np.ptp(y) == 0:
+            return alpha
+        machine = SVC(C=1.0, kernel="precomputed", tol=LIBSVM_TOL)
+    else:
+        kinks = problem.loss.kinks(problem.y)[:, 0, t]
+        machine = SVR(C=1.0, kernel="precomputed", tol=LIBSVM_TOL, epsilon=float(np.ptp(kinks)) / 2)
+    machine.fit(K, y, sample_weight=cost)
+    alpha[machine.support_] = machine.dual_coef_[0]
+    return alpha

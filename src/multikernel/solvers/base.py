@@ -1,0 +1,311 @@
+"""Problem, Solution and Solver: what is solved, what comes out, and who solves it."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from sklearn.exceptions import ConvergenceWarning
+
+from .._component import Array, Component
+from ..banks import AtomBank, Bank
+from ..losses import Loss
+from ..regularizers import Regularizer
+
+
+@dataclass(frozen=True)
+class Problem:
+    r"""One instance of the objective, able to evaluate itself and its dual.
+
+    Parameters
+    ----------
+    bank : Bank
+        The kernels on the n training samples.
+    y : array of shape (n, n_outputs)
+        Targets in the domain of the loss.
+    loss : Loss
+    regularizer : Regularizer
+    C : float, default=1.0
+        Inverse regularization.
+    fit_intercept : bool, default=True
+    sample_weight : array of shape (n,), optional
+        Positive factors on C, one per sample.
+    offset : array of shape (n, n_outputs), optional
+        A known part of the predictions, added to the function before the loss sees it.
+
+    Notes
+    -----
+    .. math:: J(f, b, d) = \sum_i C s_i\, \ell(y_i, f(x_i) + b)
+              + \tfrac12 \sum_m \|f_m\|^2 / d_m + \tfrac12 h(d)
+
+    and, with :math:`G_m = \alpha^\top K_m \alpha`, its dual over :math:`\alpha` with
+    :math:`\mathbf 1^\top \alpha = 0` where there is an intercept,
+
+    .. math:: D(\alpha) = -\sum_i C s_i\, \ell^*(y_i, -\alpha_i / (C s_i)) - \tfrac12 \Omega(G).
+    """
+
+    bank: Bank
+    y: Array
+    loss: Loss
+    regularizer: Regularizer
+    C: float = 1.0
+    fit_intercept: bool = True
+    sample_weight: Array | None = None
+    offset: Array | None = None
+
+    @cached_property
+    def cost(self) -> Array:
+        """C times the sample weights, shape (n, 1)."""
+        s = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
+        return self.C * np.asarray(s, dtype=np.float64)[:, np.newaxis]
+
+    @cached_property
+    def known(self) -> Array | float:
+        """The offset, or zero."""
+        return 0.0 if self.offset is None else self.offset
+
+    def data_term(self, z: Array) -> float:
+        r"""The loss of predictions z: :math:`\sum_i C s_i \ell(y_i, z_i)`."""
+        return float(np.sum(self.cost * self.loss.value(self.y, z + self.known)))
+
+    def dual_data_term(self, alpha: Array) -> float:
+        r"""The loss part of the dual: :math:`-\sum_i C s_i \ell^*(y_i, -\alpha_i/(C s_i))`."""
+        conjugate = self.cost * self.loss.conjugate(self.y, -alpha / self.cost)
+        return -float(np.sum(conjugate)) - float(np.sum(alpha * self.known))
+
+    def best_intercept(self, f: Array) -> Array:
+        """The best constants to add to the functions f; zero where there is no intercept."""
+        if not self.fit_intercept:
+            return np.zeros(self.y.shape[1])
+        return self.loss.best_intercept(self.y, f + self.known, self.cost)
+
+    def objective(self, d: Array, G: Array, z: Array) -> float:
+        r"""J for :math:`f_m = d_m K_m \alpha`, where :math:`\sum_m \|f_m\|^2/d_m = d^\top G`."""
+        if self.regularizer.convex:
+            penalty = 0.5 * (float(d @ G) + self.regularizer.value(d))
+        else:
+            penalty = self.regularizer.block_norm(d**2 * G)
+        return self.data_term(z) + penalty
+
+    def dual_objective(self, alpha: Array, G: Array, scale: float = 1.0) -> float:
+        r"""The dual at :math:`c\,\alpha`: a lower bound of J for every feasible :math:`\alpha`."""
+        return self.dual_data_term(scale * alpha) - 0.5 * self.regularizer.dual_value(scale**2 * G)
+
+    def best_scale(self, alpha: Array, G: Array) -> float:
+        r"""The c in (0, 1] that maximises the dual on the ray through :math:`\alpha`."""
+        c_max = self.regularizer.dual_scale(G)
+        ray = minimize_scalar(
+            lambda c: -self.dual_objective(alpha, G, c),
+            bounds=(0.0, c_max),
+            method="bounded",
+            options={"xatol": 1e-3 * c_max},
+        )
+        at_end = self.dual_objective(alpha, G, c_max)
+        return c_max if at_end >= -ray.fun else float(ray.x)
+
+    def constant_predictor(self) -> tuple[Array, Array]:
+        r"""The best constant b and a feasible :math:`\alpha` near :math:`-C \ell'(y, b)`."""
+        b = self.best_intercept(np.zeros_like(self.y))
+        z = np.zeros_like(self.y) + b + self.known
+        return b, self.feasible_dual(-self.cost * self.loss.gradient(self.y, z))
+
+    def feasible_dual(self, alpha: Array) -> Array:
+        r"""A near dual point in the domain of the loss, with :math:`\mathbf 1^\top\alpha = 0`."""
+        if self.loss.couples_outputs:
+            return alpha
+        lower, upper = self.loss.dual_bounds(self.y)  # bounds of u = -alpha / cost
+        lower, upper = -self.cost * upper, -self.cost * lower
+        if not self.fit_intercept:
+            return np.clip(alpha, lower, upper)
+        return _project_box_hyperplane(alpha, lower, upper)
+
+
+def _project_box_hyperplane(alpha: Array, lower: Array, upper: Array) -> Array:
+    """Columns of alpha moved into a box and to zero sum, by shifts of those with room."""
+    inside = np.clip(alpha, lower, upper)
+    for _ in range(100):
+        excess = inside.sum(axis=0)
+        room = np.where(excess > 0, inside > lower, inside < upper)
+        if np.all(np.abs(excess) <= 1e-15 * np.abs(inside).sum(axis=0)):
+            break
+        shift = excess / np.maximum(room.sum(axis=0), 1)
+        inside = np.clip(inside - shift * room, lower, upper)
+    return inside
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver found, with its certificate.
+
+    Attributes
+    ----------
+    weights : array of shape (n_kernels,)
+    dual_coef : array of shape (n, n_outputs)
+    intercept : array of shape (n_outputs,)
+    sq_norms : array of shape (n_kernels,)
+        Squared norms of the component functions.
+    objective, dual_objective : float
+        J at this point, and the lower bound of its minimum.
+    gap : float
+        Relative duality gap, (objective - dual_objective) / objective.
+    n_iter : int
+    converged : bool
+        Whether gap <= tol.
+    n_passes : float
+        Sweeps over the bank that were used.
+    history : dict of arrays
+        ``objective``, ``gap``, ``n_passes`` and ``seconds`` after each iteration.
+    solver : str
+    """
+
+    weights: Array
+    dual_coef: Array
+    intercept: Array
+    sq_norms: Array
+    objective: float
+    dual_objective: float
+    gap: float
+    n_iter: int
+    converged: bool
+    n_passes: float
+    history: dict[str, Array] = field(repr=False)
+    solver: str = ""
+
+
+class Progress:
+    """The best point and the best bound so far, and how they were reached."""
+
+    def __init__(self, problem: Problem, tol: float) -> None:
+        self.problem = problem
+        self.tol = tol
+        self.best_objective = np.inf
+        self.best_bound = -np.inf
+        self.point: tuple[Array, Array, Array, Array] | None = None
+        self._start = (time.perf_counter(), problem.bank.n_passes)
+        self._rows: list[tuple[float, float, float, float]] = []
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap of the best point."""
+        return relative_gap(self.best_objective, self.best_bound)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the certificate is good enough."""
+        return self.gap <= self.tol
+
+    def record(self, d: Array, alpha: Array, b: Array, G: Array, f: Array) -> float:
+        r"""Evaluate a pair (d, alpha) that belongs together, with :math:`f = K(d)\alpha`."""
+        value = self.problem.objective(d, G, f + b)
+        if value < self.best_objective or self.point is None:
+            self.best_objective, self.point = value, (d, alpha, b, d**2 * G)
+        self._raise_bound(alpha, G, self.problem.regularizer.dual_scale(G))
+        if not self.converged:
+            self._raise_bound(alpha, G, self.problem.best_scale(alpha, G))
+        seconds, passes = time.perf_counter(), self.problem.bank.n_passes
+        row = (self.best_objective, self.gap, passes - self._start[1], seconds - self._start[0])
+        self._rows.append(row)
+        return value
+
+    def _raise_bound(self, alpha: Array, G: Array, scale: float) -> None:
+        self.best_bound = max(self.best_bound, self.problem.dual_objective(alpha, G, scale))
+
+    def solution(self, solver: Solver) -> Solution:
+        """The best point with its certificate."""
+        if self.point is None:
+            raise RuntimeError(f"{type(solver).__name__} recorded no point.")
+        d, alpha, b, sq_norms = self.point
+        names = ("objective", "gap", "n_passes", "seconds")
+        history = dict(zip(names, np.array(self._rows).T, strict=True))
+        return Solution(
+            weights=d,
+            dual_coef=alpha,
+            intercept=b,
+            sq_norms=sq_norms,
+            objective=self.best_objective,
+            dual_objective=self.best_bound,
+            gap=self.gap,
+            n_iter=len(self._rows),
+            converged=self.converged,
+            n_passes=float(history["n_passes"][-1]),
+            history=history,
+            solver=type(solver).__name__,
+        )
+
+
+def relative_gap(objective: float, bound: float) -> float:
+    """The gap between an objective and its lower bound, relative to the objective."""
+    if not np.isfinite(bound):
+        return np.inf
+    return max(objective - bound, 0.0) / max(abs(objective), np.finfo(float).tiny)
+
+
+@dataclass(repr=False)
+class Solver(Component):
+    """A method that minimises a Problem; it states what it needs and certifies its answer."""
+
+    requires_loss: ClassVar[tuple[str, ...]] = ()
+    requires_regularizer: ClassVar[tuple[str, ...]] = ()
+    requires_bank: ClassVar[tuple[str, ...]] = ()
+
+    tol: float = 1e-6
+    max_iter: int = 200
+
+    @classmethod
+    def missing(cls, problem: Problem) -> str:
+        """What the parts of a problem lack for this solver, or an empty string."""
+        for part, needs in (
+            ("loss", cls.requires_loss),
+            ("regularizer", cls.requires_regularizer),
+            ("bank", cls.requires_bank),
+        ):
+            for name in needs:
+                if not hasattr(getattr(problem, part), name):
+                    return f"{part}.{name}, which {getattr(problem, part)!r} lacks"
+        return ""
+
+    def solve(self, problem: Problem, start: Solution | None = None) -> Solution:
+        """Minimise the problem, from an earlier solution where one is given."""
+        problem.loss.check()
+        problem.regularizer.check()
+        problem.regularizer.check_n_kernels(problem.bank.n_kernels)
+        reduced, T = reduce_to_atoms(problem)
+        if lack := self.missing(reduced):
+            raise TypeError(f"{type(self).__name__} needs {lack}; use solver='auto'.")
+        inner_start = start if T is None else None  # atom weights cannot be told from weights
+        solution = expand_atoms(problem.bank, self._solve(reduced, inner_start), T)
+        if not solution.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {solution.n_iter} iterations with relative "
+                f"duality gap {solution.gap:.1e} > tol={self.tol:.1e}; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return solution
+
+    @abstractmethod
+    def _solve(self, problem: Problem, start: Solution | None) -> Solution:
+        """Minimise a problem whose parts have all that this solver requires."""
+
+
+def reduce_to_atoms(problem: Problem) -> tuple[Problem, Array | None]:
+    """The equivalent problem on mixtures of kernels, and the mixing matrix, where there is one."""
+    atoms = problem.regularizer.atoms(problem.bank.n_kernels)
+    if atoms is None:
+        return problem, None
+    bank = AtomBank(problem.bank, atoms.T)
+    return replace(problem, bank=bank, regularizer=atoms.base), atoms.T
+
+
+def expand_atoms(bank: Bank, solution: Solution, T: Array | None) -> Solution:
+    """The solution in the kernels of the bank, from one in their mixtures."""
+    if T is None:
+        return solution
+    d = T.T @ solution.weights
+    return replace(solution, weights=d, sq_norms=d**2 * bank.quadratic(solution.dual_coef))

@@ -1,0 +1,274 @@
+r"""The kernel machine for fixed weights: Newton's method on the loss, smoothed where it has kinks.
+
+With the weights fixed the problem is
+
+.. math:: \min_{\alpha, b}\; \sum_i c_i\, \ell(y_i, (K\alpha)_i + b)
+          + \tfrac12 \alpha^\top K \alpha .
+
+Smooth losses take Newton steps. Losses with kinks are solved by guessing which samples rest on a
+kink; where that fails, they are replaced by their Moreau envelope around the current
+:math:`\alpha` (a proximal step on the dual), whose width shrinks until the duality gap is closed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from .._component import Array
+from ._curvature import Curvature, DiagonalCurvature, NewtonSystem, SoftmaxCurvature
+from ._libsvm import libsvm_applies, libsvm_dual
+from .base import Problem, relative_gap
+
+_MAX_NEWTON = 100
+_MAX_STAGES = 40
+_MAX_ACTIVE_SETS = 12
+_RUNAWAY = 1e6  # coefficients beyond this multiple of their bound carry no information
+_STIFF = 1e9  # curvature of a kink, relative to that of the kernel
+
+
+class Start(NamedTuple):
+    """Dual coefficients and intercept to start from."""
+
+    alpha: Array
+    b: Array
+
+
+class Machine(NamedTuple):
+    r"""A fitted kernel machine: f is :math:`K\alpha`, without the intercept b."""
+
+    alpha: Array
+    b: Array
+    f: Array
+    curvature: Curvature
+    system: NewtonSystem
+
+    @property
+    def point(self) -> Start:
+        """Where another fit may start."""
+        return Start(self.alpha, self.b)
+
+
+class DataTerm(Protocol):
+    """A smooth data term: its value, its gradient and its curvature at predictions z."""
+
+    def value(self, z: Array) -> float:
+        """The weighted sum of losses."""
+
+    def gradient(self, z: Array) -> Array:
+        """Its gradient in z."""
+
+    def curvature(self, z: Array) -> Curvature:
+        """Its second derivatives in z."""
+
+
+@dataclass(frozen=True)
+class SmoothTerm:
+    """The data term of a problem whose loss is smooth."""
+
+    problem: Problem
+
+    def value(self, z: Array) -> float:
+        """The weighted sum of losses."""
+        return self.problem.data_term(z)
+
+    def gradient(self, z: Array) -> Array:
+        """Its gradient in z."""
+        problem = self.problem
+        return problem.cost * problem.loss.gradient(problem.y, z + problem.known)
+
+    def curvature(self, z: Array) -> Curvature:
+        """Its second derivatives in z."""
+        problem = self.problem
+        if problem.loss.couples_outputs:
+            return SoftmaxCurvature(self.gradient(z) + problem.cost * problem.y, problem.cost)
+        hessian = problem.loss.hessian(problem.y, z + problem.known)
+        return DiagonalCurvature(problem.cost * hessian)
+
+
+@dataclass(frozen=True)
+class EnvelopeTerm:
+    r"""The Moreau envelope of a data term with kinks around :math:`\alpha_0`.
+
+    Notes
+    -----
+    .. math:: \varphi(z) = \min_p\; c\,\ell(y, p) + \tfrac\sigma2 (p - z + \alpha_0/\sigma)^2,
+              \qquad -\varphi'(z) = \alpha_0 + \sigma (p - z)
+
+    is the conjugate of the dual data term minus :math:`\|\alpha - \alpha_0\|^2 / (2\sigma)`.
+    """
+
+    problem: Problem
+    alpha_0: Array
+    sigma: float
+
+    def _prox(self, z: Array) -> tuple[Array, Array]:
+        problem = self.problem
+        v = z - self.alpha_0 / self.sigma
+        p = problem.loss.prox(problem.y, v + problem.known, problem.cost / self.sigma)
+        return v, p - problem.known
+
+    def value(self, z: Array) -> float:
+        """The weighted sum of envelopes."""
+        v, p = self._prox(z)
+        return self.problem.data_term(p) + 0.5 * self.sigma * float(np.sum((p - v) ** 2))
+
+    def gradient(self, z: Array) -> Array:
+        """Its gradient in z."""
+        v, p = self._prox(z)
+        return self.sigma * (v - p)
+
+    def kink(self, z: Array) -> Array:
+        """The prox, which is the kink itself where it rests on one."""
+        return self._prox(z)[1]
+
+    def curvature(self, z: Array) -> DiagonalCurvature:
+        """Its second derivatives in z: sigma where the prox rests on a kink, zero elsewhere."""
+        v, p = self._prox(z)
+        distance = np.abs(self.problem.loss.kinks(self.problem.y) - self.problem.known - p)
+        on_kink = np.any(distance <= 1e-11 * (1 + np.abs(v)), axis=0)
+        return DiagonalCurvature(np.where(on_kink, self.sigma, 0.0))
+
+
+def fit_fixed_weights(
+    problem: Problem, K: Array, tol: float, start: Start | None = None
+) -> Machine:
+    """The optimal machine for the combined kernel K, to a relative duality gap of about tol."""
+    if problem.loss.smooth:
+        machine = _newton(SmoothTerm(problem), problem, K, start or _cold_start(problem), tol)
+        return _feasible(problem, K, machine)
+    return _fit_with_kinks(problem, K, tol, start)
+
+
+def _cold_start(problem: Problem) -> Start:
+    return Start(np.zeros_like(problem.y), problem.best_intercept(np.zeros_like(problem.y)))
+
+
+def _newton(term: DataTerm, problem: Problem, K: Array, start: Start, tol: float) -> Machine:
+    """Newton's method with an exact line search on the primal, quadratically convergent."""
+    alpha, b = start
+    f = K @ alpha
+    for _ in range(_MAX_NEWTON):
+        z = f + b
+        rho, curvature = term.gradient(z), term.curvature(z)
+        system = curvature.system(K, problem.fit_intercept)
+        r = (
+            curvature.times(z[:, :, np.newaxis]) - rho[:, :, np.newaxis]
+        )  # (I + WK) α⁺ + W1b⁺ = Wz − ρ
+        alpha_new, b_new = (part[..., 0] for part in system.solve(r))
+        step, step_b = alpha_new - alpha, b_new - b
+        step_f = K @ step
+        step_z, linear, square = step_f + step_b, np.sum(alpha * step_f), np.sum(step * step_f)
+        slope = float(np.sum(rho * step_z) + linear)
+        rate = _line_search(term, z, step_z, (slope, float(linear), float(square)))
+        alpha, f, b = alpha + rate * step, f + rate * step_f, b + rate * step_b
+        value = term.value(f + b) + 0.5 * float(np.sum(alpha * f))
+        if -slope <= tol * abs(value):  # the Newton decrement bounds what is left
+            break
+    return Machine(alpha, b, f, curvature, system)
+
+
+def _line_search(
+    term: DataTerm, z: Array, step_z: Array, slopes: tuple[float, float, float]
+) -> float:
+    """The step in (0, 1] where the derivative of the primal has all but vanished."""
+    slope, linear, square = slopes
+
+    def derivative(s: float) -> float:
+        return float(np.sum(term.gradient(z + s * step_z) * step_z)) + linear + s * square
+
+    if derivative(1.0) <= 0.1 * abs(slope):
+        return 1.0
+    low, high, rate = 0.0, 1.0, 0.5
+    for _ in range(30):
+        at_rate = derivative(rate)
+        if abs(at_rate) <= 0.1 * abs(slope):
+            break
+        low, high = (rate, high) if at_rate < 0 else (low, rate)
+        rate = 0.5 * (low + high)
+    return rate
+
+
+def _feasible(problem: Problem, K: Array, machine: Machine) -> Machine:
+    """The machine moved into the domain of the dual, with the best intercept for it."""
+    if problem.loss.couples_outputs:
+        alpha = -SmoothTerm(problem).gradient(machine.f + machine.b)
+    else:
+        alpha = problem.feasible_dual(machine.alpha)
+    f = K @ alpha
+    return machine._replace(alpha=alpha, f=f, b=problem.best_intercept(f))
+
+
+def _fit_with_kinks(problem: Problem, K: Array, tol: float, start: Start | None) -> Machine:
+    """Active sets from an earlier point, else from libsvm, else proximal steps, which converge."""
+    if start is not None:
+        machine = _active_set(problem, K, tol, start)
+        if _fixed_gap(problem, machine) <= tol:
+            return machine
+        start = machine.point
+    if libsvm_applies(problem):
+        alpha = problem.feasible_dual(libsvm_dual(problem, K))
+        machine = _active_set(problem, K, tol, Start(alpha, problem.best_intercept(K @ alpha)))
+        if _fixed_gap(problem, machine) <= tol:
+            return machine
+        start = machine.point
+    return _proximal_stages(problem, K, tol, start or _cold_start(problem))
+
+
+def _active_set(problem: Problem, K: Array, tol: float, start: Start) -> Machine:
+    r"""Guess which samples rest on a kink, solve for them exactly, and guess again.
+
+    Notes
+    -----
+    On the kinks :math:`K_{SS}\alpha_S + b = \mathrm{kink}_S - K_{S\bar S}\alpha_{\bar S}`,
+    elsewhere :math:`\alpha` sits at the end of its interval: the limit of the Newton step of the
+    envelope.
+    """
+    scale = 1.0 / _kernel_scale(problem, K)
+    alpha, b = start
+    best_gap = np.inf
+    for _ in range(_MAX_ACTIVE_SETS):
+        term, z = EnvelopeTerm(problem, alpha, scale), K @ alpha + b
+        free = term.curvature(z).W > 0
+        curvature = DiagonalCurvature(np.where(free, _STIFF * scale, 0.0))
+        system = curvature.system(K, problem.fit_intercept)
+        kept = alpha + _STIFF * scale * term.kink(z)  # centred at α, so that no ridge is left
+        r = np.where(free, kept, -term.gradient(z))
+        alpha, b = (part[..., 0] for part in system.solve(r[:, :, np.newaxis]))
+        if np.abs(alpha).max() > _RUNAWAY * problem.cost.max():
+            alpha = problem.feasible_dual(alpha)  # a near-singular guess
+        machine = _feasible(problem, K, Machine(alpha, b, alpha, curvature, system))
+        gap = _fixed_gap(problem, machine)
+        if gap < best_gap:
+            best, best_gap = machine, gap
+        if gap <= tol:
+            break
+    return best
+
+
+def _proximal_stages(problem: Problem, K: Array, tol: float, start: Start) -> Machine:
+    """Proximal steps on the dual, each a Newton problem, until the duality gap is closed."""
+    sigma = 10.0 / _kernel_scale(problem, K)
+    start = start._replace(alpha=problem.feasible_dual(start.alpha))
+    for _ in range(_MAX_STAGES):
+        term = EnvelopeTerm(problem, start.alpha, sigma)
+        machine = _feasible(problem, K, _newton(term, problem, K, start, tol=0.1 * tol))
+        if _fixed_gap(problem, machine) <= tol:
+            break
+        start = machine.point
+        sigma *= 10.0
+    return machine
+
+
+def _kernel_scale(problem: Problem, K: Array) -> float:
+    """The mean diagonal of the kernel, or what is negligible beside the losses if that is more."""
+    return max(float(np.mean(np.diag(K))), 1e-8 / float(np.mean(problem.cost)))
+
+
+def _fixed_gap(problem: Problem, machine: Machine) -> float:
+    """The relative duality gap of the problem with these weights."""
+    half_norm = 0.5 * float(np.sum(machine.alpha * machine.f))
+    primal = problem.data_term(machine.f + machine.b) + half_norm
+    return relative_gap(primal, problem.dual_data_term(machine.alpha) - half_norm)

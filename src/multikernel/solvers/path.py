@@ -1,0 +1,153 @@
+"""Regularization paths: one problem at many C, each started from the last, with safe screening."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from .._component import Array
+from .auto import choose_solver
+from .base import Problem, Progress, Solution, Solver, expand_atoms, reduce_to_atoms
+
+_COARSE = 1e-2  # gap at which kernels are screened
+_WORTH = 0.5  # a smaller bank is built only if at most this share of the kernels is left
+
+
+def critical_C(problem: Problem) -> float:  # noqa: N802
+    r"""The largest C at which the best predictor is constant, for smooth losses.
+
+    Zero for regularizers that never switch a kernel off.
+
+    Notes
+    -----
+    With :math:`a_0 = -\ell'(y, b_0)` at the best constant, the largest C for which
+    :math:`\Omega(C^2 a_0^\top K_m a_0) = 0`; the block 1-norm gives
+    :math:`1 / \sqrt{\max_m a_0^\top K_m a_0}`.
+    """
+    reduced, _ = reduce_to_atoms(replace(problem, C=1.0))
+    alpha = reduced.constant_predictor()[1]
+    return reduced.regularizer.zero_scale(reduced.bank.quadratic(alpha))
+
+
+def screened_out(problem: Problem, alpha: Array, gap: float, bounds: Array) -> NDArray[np.bool_]:
+    r"""The kernels whose weight is certainly zero at the optimum, for smooth losses.
+
+    Parameters
+    ----------
+    problem : Problem
+    alpha : array of shape (n, n_outputs)
+        A dual point in the domain of the loss.
+    gap : float
+        An absolute duality gap that this point attains once scaled to feasibility.
+    bounds : array of shape (n_kernels,)
+        Upper bounds of the largest eigenvalues of the kernels.
+
+    Notes
+    -----
+    The dual is strongly concave, so the optimum lies within
+    :math:`\varrho = \sqrt{2 C L\,\Delta}` of :math:`c\,\alpha`, and
+    :math:`c\sqrt{G_m} + \varrho \sqrt{\lambda_{\max}(K_m)} < \tau` excludes :math:`d_m > 0`.
+    """
+    regularizer, bank = problem.regularizer, problem.bank
+    if not problem.loss.smooth or regularizer.active_threshold == 0:
+        return np.zeros(bank.n_kernels, dtype=bool)
+    G = bank.quadratic(alpha)
+    c = regularizer.dual_scale(G)
+    radius = np.sqrt(2 * float(problem.cost.max()) * problem.loss.curvature_bound * gap)
+    largest: Array = c * np.sqrt(G) + radius * np.sqrt(bounds)
+    return largest < regularizer.active_threshold
+
+
+def regularization_path(
+    problem: Problem,
+    Cs: Sequence[float] | Array,
+    *,
+    solver: Solver | None = None,
+    tol: float = 1e-6,
+    screen: bool = False,
+) -> list[Solution]:
+    """Solve a problem at several C, in the order given, each started from the solution before.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its own C is not used.
+    Cs : sequence of float
+        Increasing values give the best starts.
+    solver : Solver, optional
+        By default the one that :func:`choose_solver` picks.
+    tol : float, default=1e-6
+        Relative duality gap of every solution, where no solver is given.
+    screen : bool, default=False
+        Solve coarsely first and drop the kernels that are certainly not needed. It pays for solvers
+        that read every kernel in every step; those chosen by default do not.
+
+    Returns
+    -------
+    solutions : list of Solution
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.banks import PackedBank
+    >>> from multikernel.losses import Squared
+    >>> from multikernel.regularizers import LpNorm
+    >>> from multikernel.solvers import Problem
+    >>> bank = PackedBank.from_grams([np.diag([4.0, 0.0]), np.diag([0.0, 1.0])])
+    >>> problem = Problem(bank, np.array([[3.0], [0.5]]), Squared(), LpNorm(), fit_intercept=False)
+    >>> [int(np.sum(s.weights > 0)) for s in regularization_path(problem, [0.1, 1.0, 10.0])]
+    [0, 1, 2]
+    """
+    reduced, T = reduce_to_atoms(problem)
+    solver = solver or choose_solver(reduced, tol=tol)
+    bounds = reduced.bank.eigenvalue_bounds() if screen else None
+    solutions: list[Solution] = []
+    start: Solution | None = None
+    for C, C_next in zip(Cs, [*Cs[1:], 1.0], strict=True):
+        at_C = replace(reduced, C=float(C))
+        if bounds is None:
+            solution = solver.solve(at_C, start)
+        else:
+            solution = _solve_with_screening(solver, at_C, start, bounds)
+        solutions.append(expand_atoms(problem.bank, solution, T))
+        start = _rescaled(solution, float(C_next) / float(C))
+    return solutions
+
+
+def _rescaled(solution: Solution, factor: float) -> Solution:
+    """A solution as the start for another C: the dual coefficients scale with it."""
+    return replace(solution, dual_coef=factor * solution.dual_coef)
+
+
+def _solve_with_screening(
+    solver: Solver, problem: Problem, start: Solution | None, bounds: Array
+) -> Solution:
+    """A coarse solution, then an exact one on the kernels it could not exclude."""
+    if solver.tol >= _COARSE:
+        return solver.solve(problem, start)
+    coarse = _quietly(replace(solver, tol=_COARSE), problem, start)
+    out = screened_out(problem, coarse.dual_coef, coarse.objective - coarse.dual_objective, bounds)
+    if np.mean(~out) > _WORTH or not np.any(~out):
+        return solver.solve(problem, coarse)
+    kept = np.flatnonzero(~out)
+    small = replace(problem, bank=problem.bank.select(kept))
+    part = _quietly(solver, small, replace(coarse, weights=coarse.weights[kept]))
+    d = np.zeros(problem.bank.n_kernels)
+    d[kept] = part.weights
+    progress = Progress(problem, solver.tol)
+    G = problem.bank.quadratic(part.dual_coef)
+    progress.record(d, part.dual_coef, part.intercept, G, problem.bank.combine(d) @ part.dual_coef)
+    whole = progress.solution(solver)
+    return whole if whole.converged else solver.solve(problem, whole)
+
+
+def _quietly(solver: Solver, problem: Problem, start: Solution | None) -> Solution:
+    """A solution on the way to another, whose convergence is not the last word."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return solver.solve(problem, start)
