@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from helpers import name_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
@@ -98,7 +99,7 @@ def bundle(stack, **options):
         7,
         (Ellipsis,),
     ],
-    ids=repr,
+    ids=name_of,
 )
 def test_indexing_composes_rows_and_shares_the_storage(make, index, X, stack):
     rows = views(X) if make == "views" else bundle(stack, ids=IDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers import instances
+from helpers import instances, name_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
@@ -69,7 +69,7 @@ def test_a_family_answers_to_its_registered_name(name):
     assert KERNELS[name]().name == name
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+@pytest.mark.parametrize("family", FAMILIES, ids=name_of)
 def test_grams_are_symmetric_and_positive_semidefinite(family, rng):
     X = draw(family, rng, 25)
     for K in grams(family, X):
@@ -78,7 +78,7 @@ def test_grams_are_symmetric_and_positive_semidefinite(family, rng):
         assert eigenvalues[0] > -1e-10 * eigenvalues[-1]
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+@pytest.mark.parametrize("family", FAMILIES, ids=name_of)
 def test_cross_kernels_and_diagonals_are_parts_of_the_gram(family, rng):
     X = draw(family, rng, 80)
     scale = family.fit_scale(family.base(X))
@@ -89,7 +89,7 @@ def test_cross_kernels_and_diagonals_are_parts_of_the_gram(family, rng):
         assert_allclose(family.gram(diag, scale, **parameters), np.diagonal(K), atol=1e-7)
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+@pytest.mark.parametrize("family", FAMILIES, ids=name_of)
 def test_gram_is_a_new_array_and_the_family_clones(family, rng):
     base = family.base(draw(family, rng, 5))
     base.setflags(write=False)
@@ -99,7 +99,7 @@ def test_gram_is_a_new_array_and_the_family_clones(family, rng):
     assert type(clone(family)) is type(family)
 
 
-@pytest.mark.parametrize("family", SPARSE, ids=repr)
+@pytest.mark.parametrize("family", SPARSE, ids=name_of)
 @pytest.mark.parametrize("container", [csr_array, csr_matrix])
 def test_sparse_equals_dense(family, container, rng):
     X, Z = draw(family, rng, 12), draw(family, rng, 7)
@@ -252,14 +252,14 @@ def test_parameters_are_the_cross_product():
         (Polynomial(coef0=-1.0), "coef0 must be a positive"),
         (Spectrum(length=2.5), "length must be an integer"),
     ],
-    ids=repr,
+    ids=name_of,
 )
 def test_bad_parameters_are_refused(family, message):
     with pytest.raises(ValueError, match=message):
         family.parameters()
 
 
-@pytest.mark.parametrize("family", [RBF(scale="mean"), Polynomial(scale="median")], ids=repr)
+@pytest.mark.parametrize("family", [RBF(scale="mean"), Polynomial(scale="median")], ids=name_of)
 def test_bad_scales_are_refused(family):
     with pytest.raises(ValueError, match="scale must be"):
         family.fit_scale(np.eye(3))

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from helpers import name_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -229,7 +230,7 @@ COLUMNS = ["rna_1", "rna_2", "mri_1", "mri_2", "mri_3", "age"]
         (None, [0, 1, 2, 3, 4, 5]),
         (-1, [5]),
     ],
-    ids=repr,
+    ids=name_of,
 )
 def test_columns_of_data_frames(frame, columns, positions, X):
     table = frame(dict(zip(COLUMNS, X.T, strict=True)))
@@ -315,7 +316,7 @@ def test_clone_and_parameters():
             r"'all/f' must be symmetric",
         ),
     ],
-    ids=repr,
+    ids=name_of,
 )
 def test_bad_sets_are_refused(kernels, error, message, X):
     with pytest.raises(error, match=message):
