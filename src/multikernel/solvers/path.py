@@ -34,30 +34,30 @@ def critical_C(problem: Problem) -> float:  # noqa: N802
     return reduced.regularizer.zero_scale(reduced.bank.quadratic(alpha))
 
 
-def screened_out(problem: Problem, alpha: Array, gap: float, bounds: Array) -> NDArray[np.bool_]:
+def screened_out(problem: Problem, solution: Solution, bounds: Array) -> NDArray[np.bool_]:
     r"""The kernels whose weight is certainly zero at the optimum, for smooth losses.
 
     Parameters
     ----------
     problem : Problem
-    alpha : array of shape (n, n_outputs)
-        A dual point in the domain of the loss.
-    gap : float
-        An absolute duality gap that this point attains once scaled to feasibility.
+    solution : Solution
+        A solution of any accuracy; the better it is, the more kernels are excluded.
     bounds : array of shape (n_kernels,)
         Upper bounds of the largest eigenvalues of the kernels.
 
     Notes
     -----
-    The dual is strongly concave, so the optimum lies within
-    :math:`\varrho = \sqrt{2 C L\,\Delta}` of :math:`c\,\alpha`, and
+    The dual is strongly concave, so a point :math:`c\,\alpha` with duality gap :math:`\Delta` lies
+    within :math:`\varrho = \sqrt{2 C L\,\Delta}` of the optimum, and
     :math:`c\sqrt{G_m} + \varrho \sqrt{\lambda_{\max}(K_m)} < \tau` excludes :math:`d_m > 0`.
     """
-    regularizer, bank = problem.regularizer, problem.bank
+    regularizer = problem.regularizer
     if not problem.loss.smooth or regularizer.active_threshold == 0:
-        return np.zeros(bank.n_kernels, dtype=bool)
-    G = bank.quadratic(alpha)
+        return np.zeros(problem.bank.n_kernels, dtype=bool)
+    G = problem.bank.quadratic(solution.dual_coef)
     c = regularizer.dual_scale(G)
+    gap = solution.objective - problem.dual_objective(solution.dual_coef, G, c)
+    gap = max(gap, 0.0) + 1e-15 * abs(solution.objective)  # rounding of the difference
     radius = np.sqrt(2 * float(problem.cost.max()) * problem.loss.curvature_bound * gap)
     largest: Array = c * np.sqrt(G) + radius * np.sqrt(bounds)
     return largest < regularizer.active_threshold
@@ -131,7 +131,7 @@ def _solve_with_screening(
     if solver.tol >= _COARSE:
         return solver.solve(problem, start)
     coarse = _quietly(replace(solver, tol=_COARSE), problem, start)
-    out = screened_out(problem, coarse.dual_coef, coarse.objective - coarse.dual_objective, bounds)
+    out = screened_out(problem, coarse, bounds)
     if np.mean(~out) > _WORTH or not np.any(~out):
         return solver.solve(problem, coarse)
     kept = np.flatnonzero(~out)

@@ -1,0 +1,136 @@
+"""Multiple kernel learning: learn which data sources to trust, with a certificate.
+
+Estimators, kernels, losses, regularizers and solvers are here by name. Data sets and displays are
+imported when they are first asked for, so that ``import multikernel`` stays light.
+"""
+
+import logging
+from importlib import import_module
+from typing import Any
+
+from .banks import FactoredBank, PackedBank
+from .estimators import (
+    MKLClassifier,
+    MKLRegressor,
+    MultiTaskMKLClassifier,
+    MultiTaskMKLRegressor,
+)
+from .kernels import (
+    RBF,
+    Chi2,
+    Cosine,
+    ExpDistance,
+    FunctionKernel,
+    HistogramIntersection,
+    KernelBundle,
+    KernelSet,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+    PrecomputedKernels,
+    SklearnKernel,
+    Spectrum,
+    Tanimoto,
+    ViewBundle,
+    nearest_psd,
+)
+from .losses import (
+    Absolute,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    Multinomial,
+    Squared,
+    SquaredHinge,
+)
+from .regularizers import (
+    BlockNorm,
+    ElasticNet,
+    GroupNorm,
+    LpNorm,
+    TaskCoupling,
+    Uniform,
+    Wedge,
+    from_block_norm,
+    from_weight_penalty,
+    ivanov_to_tikhonov,
+    tikhonov_to_ivanov,
+)
+from .solvers import Alternating, DualNewton, NewtonWeights, Problem, Solution
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())
+
+_LAZY_MODULES = ("datasets", "displays", "report")
+_LAZY_NAMES = {
+    "ConvergenceDisplay": "displays",
+    "WeightsDisplay": "displays",
+    "load_demo": "datasets",
+    "make_multiview_classification": "datasets",
+    "make_multiview_regression": "datasets",
+    "save_report": "report",
+}
+
+__all__ = [
+    "RBF",
+    "Absolute",
+    "Alternating",
+    "BlockNorm",
+    "Chi2",
+    "Cosine",
+    "DualNewton",
+    "ElasticNet",
+    "EpsilonInsensitive",
+    "ExpDistance",
+    "FactoredBank",
+    "FunctionKernel",
+    "GroupNorm",
+    "Hinge",
+    "HistogramIntersection",
+    "Huber",
+    "KernelBundle",
+    "KernelSet",
+    "Laplacian",
+    "Linear",
+    "Logistic",
+    "LpNorm",
+    "MKLClassifier",
+    "MKLRegressor",
+    "Matern",
+    "MultiTaskMKLClassifier",
+    "MultiTaskMKLRegressor",
+    "Multinomial",
+    "NewtonWeights",
+    "PackedBank",
+    "Polynomial",
+    "PrecomputedKernels",
+    "Problem",
+    "SklearnKernel",
+    "Solution",
+    "Spectrum",
+    "Squared",
+    "SquaredHinge",
+    "Tanimoto",
+    "TaskCoupling",
+    "Uniform",
+    "ViewBundle",
+    "Wedge",
+    "from_block_norm",
+    "from_weight_penalty",
+    "ivanov_to_tikhonov",
+    "nearest_psd",
+    "tikhonov_to_ivanov",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY_MODULES:
+        return import_module(f".{name}", __name__)
+    if name in _LAZY_NAMES:
+        return getattr(import_module(f".{_LAZY_NAMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_LAZY_MODULES, *_LAZY_NAMES])

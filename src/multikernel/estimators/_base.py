@@ -1,0 +1,293 @@
+"""What all estimators share: assemble the problem, solve it, publish the solution, predict."""
+
+from __future__ import annotations
+
+import time
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, check_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from .._component import Array, resolve
+from ..banks import Bank, PackedBank
+from ..banks.base import Index
+from ..kernels import KernelSet
+from ..losses import LOSSES, Loss
+from ..regularizers import REGULARIZERS, Regularizer
+from ..solvers import SOLVERS, Problem, Solution, Solver, choose_solver
+from ._inputs import check_inputs, is_pairwise, is_precomputed, make_kernels
+from ._logging import LOGGER
+
+_DTYPES = ("float64", "float32")
+
+
+class BaseMKL(BaseEstimator):
+    """An estimator that learns functions and kernel weights: validate, assemble, solve, publish."""
+
+    _doc_link_module = "multikernel"
+    _doc_link_template = "https://multikernel.readthedocs.io/en/stable/api/{estimator_name}.html"
+    _default_loss: str
+    _default_regularizer = "elasticnet"
+
+    def _doc_link_url_param_generator(self, *_: Any) -> dict[str, str]:
+        return {"estimator_name": type(self).__name__}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_pairwise(self.kernels)
+        tags.input_tags.sparse = not is_precomputed(self.kernels)
+        tags.input_tags.three_d_array = tags.input_tags.pairwise
+        return tags
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of parts given by name, as in ``regularizer__l1_ratio``, too.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters of this estimator or, as ``part__name``, of one of its parts.
+        """
+        for part in {key.partition("__")[0] for key in params if "__" in key}:
+            given = params.get(part, getattr(self, part, ""))
+            if given is None or (isinstance(given, str) and given):
+                params[part] = self._resolve(part, given)
+        return super().set_params(**params)
+
+    def _part(self, part: str) -> Any:
+        """The object that a parameter, perhaps given by name or None, stands for."""
+        return self._resolve(part, getattr(self, part))
+
+    def _resolve(self, part: str, given: Any) -> Any:
+        if part == "loss":
+            return resolve(given, LOSSES, self._default_loss, part)
+        if part == "regularizer":
+            return resolve(given, REGULARIZERS, self._default_regularizer, part)
+        if part == "kernels":
+            return KernelSet(families=given, normalize=self.normalize)
+        return given
+
+    def _check_parameters(self) -> None:
+        check_scalar(self.C, "C", Real, min_val=0, include_boundaries="neither")
+        check_scalar(self.tol, "tol", Real, min_val=0, include_boundaries="neither")
+        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
+        if self.dtype not in _DTYPES:
+            raise ValueError(f"dtype must be one of {_DTYPES}, got {self.dtype!r}.")
+
+    def _check_sample_weight(self, sample_weight: Any, X: Any) -> Array | None:
+        """Sample weights as an array, or None; not all of them may be zero."""
+        if sample_weight is None:
+            return None
+        s = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+        )
+        if s.shape != (X.shape[0],):
+            raise ValueError(
+                f"sample_weight must hold one number for each of the {X.shape[0]} samples, got "
+                f"shape {s.shape}."
+            )
+        if s.min() < 0:
+            raise ValueError(f"sample_weight must not be negative, got {s.min():.3g}.")
+        if not s.any():
+            raise ValueError("sample_weight must not be zero for all samples.")
+        return np.asarray(s)
+
+    def _learn(self, X: Any, Ys: list[Array], loss: Loss, s: Array | None, cost: Array) -> None:
+        """Fit one problem per target on the same kernels.
+
+        Parameters
+        ----------
+        X : checked input
+        Ys : list of arrays of shape (n, n_outputs)
+            Targets in the domain of the loss; each gets its own weights.
+        loss : Loss
+        s : array of shape (n,) or None
+            Sample weights, for the normalisation of kernels.
+        cost : array of shape (n,)
+            Sample weights times class weights; samples without cost leave the problem.
+        """
+        began = time.perf_counter()
+        kept = np.flatnonzero(cost)
+        bank = self._fit_kernels(X, s, kept)
+        unit = np.all(cost == 1)
+        problems = [
+            Problem(
+                bank,
+                Y[kept],
+                loss,
+                self._make_regularizer(),
+                float(self.C),
+                self.fit_intercept,
+                None if unit else cost[kept],
+            )
+            for Y in Ys
+        ]
+        solutions = [self._make_solver(problem).solve(problem) for problem in problems]
+        self._publish(problems, solutions, kept, len(cost))
+        LOGGER.info(
+            "%s: %d of %d kernels in use, %d samples, relative duality gap %.1e after %d "
+            "iterations, %.2f s",
+            type(self).__name__,
+            np.count_nonzero(self.weights_.reshape(-1, bank.n_kernels).any(0)),
+            bank.n_kernels,
+            len(kept),
+            self.gap_,
+            self.n_iter_,
+            time.perf_counter() - began,
+        )
+
+    def _fit_kernels(self, X: Any, s: Array | None, kept: Index) -> Bank:
+        """Fit the kernel set on all samples and keep its Grams on those with a cost."""
+        self.kernels_ = make_kernels(self.kernels, self.normalize, X)
+        stream = self.kernels_.fit_grams(X, sample_weight=s)
+        bank = PackedBank(len(kept), self.kernels_.n_kernels_, np.dtype(self.dtype))
+        everything = len(kept) == self.kernels_.n_samples_
+        for m, K in stream:
+            bank.set_kernel(m, K if everything else K[np.ix_(kept, kept)])
+        return bank
+
+    def _make_regularizer(self) -> Regularizer:
+        regularizer: Regularizer = self._part("regularizer")
+        return regularizer
+
+    def _make_solver(self, problem: Problem) -> Solver:
+        """The solver asked for; tol and max_iter are its own where it is an object."""
+        if isinstance(self.solver, str) and self.solver == "auto":
+            return choose_solver(problem, tol=self.tol, max_iter=self.max_iter)
+        solver: Solver = resolve(self.solver, SOLVERS, "alternating", "solver")
+        if isinstance(self.solver, str):
+            solver.set_params(tol=self.tol, max_iter=self.max_iter)
+        return solver
+
+    def _publish(
+        self, problems: list[Problem], solutions: list[Solution], kept: Index, n_samples: int
+    ) -> None:
+        """Set the fitted attributes from the solutions, which share one bank."""
+        alpha = np.zeros((n_samples, sum(s.dual_coef.shape[1] for s in solutions)))
+        alpha[kept] = np.hstack([s.dual_coef for s in solutions])
+        self.support_ = np.flatnonzero(alpha.any(axis=1))
+        if self.fit_intercept:  # 1ᵀα = 0 to rounding, so that centred kernels need the support only
+            alpha[self.support_] -= alpha.sum(axis=0) / max(len(self.support_), 1)
+        self.dual_coef_ = alpha[:, 0] if alpha.shape[1] == 1 else alpha
+        self.intercept_ = np.concatenate([s.intercept for s in solutions])
+        self.weights_ = _only_or_stack([self._shape_weights(s.weights) for s in solutions])
+        self.norms_ = _only_or_stack([self._shape_weights(np.sqrt(s.sq_norms)) for s in solutions])
+        shares = [_shares(p, s) for p, s in zip(problems, solutions, strict=True)]
+        self.contributions_ = _only_or_stack([self._shape_weights(share) for share in shares])
+        self.objective_ = float(sum(s.objective for s in solutions))
+        self.gap_ = float(max(s.gap for s in solutions))
+        self.n_iter_ = max(s.n_iter for s in solutions)
+        self.converged_ = all(s.converged for s in solutions)
+        self.solution_ = solutions[0] if len(solutions) == 1 else solutions
+        self._rows = self.kernels_.table()
+        self.sources_ = list(dict.fromkeys(row["source"] for row in self._rows))
+        samples, kernels = self.kernels_.needed(*self._expansion())
+        needed = None if len(samples) == len(kept) else np.union1d(samples, self.support_)
+        self.kernels_ = self.kernels_.restrict(needed, kernels)
+
+    def _shape_weights(self, d: Array) -> Array:
+        """Weights as solved for in the shape in which they are published."""
+        return d
+
+    def _expansion(self) -> tuple[Array, Array]:
+        """Weights of shape (n_kernels, T) and coefficients of shape (n, T) of all outputs."""
+        alpha = self.dual_coef_.reshape(len(self.dual_coef_), -1)
+        weights = np.atleast_2d(self.weights_).T
+        return np.broadcast_to(weights, (len(weights), alpha.shape[1])), alpha
+
+    def _evaluate(self, X: Any, *, contributions: bool = False) -> Array:
+        """Outputs without intercept, shape (n, T), or by kernel, shape (n, T, n_kernels)."""
+        check_is_fitted(self)
+        X = check_inputs(self, X, reset=False)
+        return self.kernels_.cross_combine(X, *self._expansion(), contributions=contributions)
+
+    def _outputs(self, X: Any) -> Array:
+        """Outputs with intercept, shape (n, T)."""
+        return np.asarray(self._evaluate(X) + self.intercept_)
+
+    def decision_contributions(self, X: Any, by: str = "kernel") -> Array:
+        """Split what the model says about every sample into exact shares of kernels or sources.
+
+        Parameters
+        ----------
+        X : table, row container or array of Gram matrices
+            Samples, of the same form as those of training.
+        by : {"kernel", "source"}, default="kernel"
+            One share per kernel, in the order of ``weights_``, or per source, in the order of
+            ``sources_``.
+
+        Returns
+        -------
+        contributions : array of shape (n_samples, n_shares) or (n_samples, n_shares, n_outputs)
+            Their sum over axis 1, plus ``intercept_``, is the decision function of a classifier
+            and the prediction of a regressor.
+        """
+        if by not in ("kernel", "source"):
+            raise ValueError(f"by must be 'kernel' or 'source', got {by!r}.")
+        shares = np.moveaxis(self._evaluate(X, contributions=True), 1, 2)
+        if by == "source":
+            shares = np.stack([shares[:, m].sum(axis=1) for m in self._kernels_by_source()], axis=1)
+        return shares[:, :, 0] if self.dual_coef_.ndim == 1 else shares
+
+    def _kernels_by_source(self) -> list[Index]:
+        source = np.array([row["source"] for row in self._rows])
+        return [np.flatnonzero(source == name) for name in self.sources_]
+
+    @property
+    def kernel_table_(self) -> Any:
+        """One row per kernel: where it comes from and what it does, as a pandas DataFrame.
+
+        ``norm`` is the norm of the component function, and ``contribution`` its share in the sum
+        over kernels of the mean absolute value of the component functions at the training samples.
+        """
+        check_is_fitted(self)
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                "kernel_table_ is a pandas DataFrame: pip install 'multikernel[table]'. Without "
+                "pandas, see weights_, norms_, contributions_ and kernels_.names_."
+            ) from error
+        factors = {
+            "source": [row["source"] for row in self._rows],
+            "family": [row["family"] for row in self._rows],
+            "parameter": [_parameter(row) for row in self._rows],
+        }
+        frames = [
+            pd.DataFrame(label | factors | {"weight": d, "norm": norm, "contribution": share})
+            for label, d, norm, share in zip(
+                self._table_labels(),
+                np.atleast_2d(self.weights_),
+                np.atleast_2d(self.norms_),
+                np.atleast_2d(self.contributions_),
+                strict=True,
+            )
+        ]
+        return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+
+    def _table_labels(self) -> list[dict[str, Any]]:
+        """What tells the rows of ``weights_`` apart, where there are several."""
+        return [{}]
+
+
+def _only_or_stack(rows: list[Array]) -> Array:
+    """The row itself where there is one, else all of them as a matrix."""
+    return rows[0] if len(rows) == 1 else np.stack(rows)
+
+
+def _shares(problem: Problem, solution: Solution) -> Array:
+    """The share of every kernel in the mean absolute components at the training samples."""
+    d, alpha = solution.weights, solution.dual_coef
+    used = np.flatnonzero(d)
+    size = np.zeros(len(d))
+    components = problem.bank.apply(alpha, used)  # K_m α
+    size[used] = d[used] * np.einsum("mit,i->m", np.abs(components), problem.cost[:, 0])
+    return size / (size.sum() or 1.0)
+
+
+def _parameter(row: dict[str, Any]) -> Any:
+    """The parameter of a kernel: a number, the text of several, or None."""
+    values = list(row["parameters"].values())
+    return values[0] if len(values) == 1 else row["parameter"] or None

@@ -1,0 +1,113 @@
+"""Inputs: tables, row containers and precomputed kernels, checked once at the border."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from .._validation import check_stack, refuse_collection
+from ..kernels import KernelBundle, KernelFamily, Kernels, KernelSet, PrecomputedKernels, ViewBundle
+
+BUNDLES = (ViewBundle, KernelBundle)
+
+
+def make_kernels(kernels: Any, normalize: str | None, X: Any) -> Kernels:
+    """A fresh kernel set from what the user gave as ``kernels``, to be fitted on X."""
+    if isinstance(kernels, Kernels):
+        fresh: Kernels = clone(kernels)
+        return fresh
+    if is_precomputed(kernels) or (kernels is None and isinstance(X, KernelBundle)):
+        return PrecomputedKernels(normalize=normalize)
+    if isinstance(kernels, Mapping):
+        return KernelSet(sources=kernels, normalize=normalize)
+    if kernels is None or isinstance(kernels, (str, KernelFamily, list, tuple)):
+        return KernelSet(families=kernels, normalize=normalize)
+    raise TypeError(
+        "kernels must be None, 'precomputed', a kernel family or a list of them, a dict of "
+        f"sources, or a KernelSet; got {type(kernels).__name__}."
+    )
+
+
+def is_precomputed(kernels: Any) -> bool:
+    """Whether arrays given as X are Gram matrices."""
+    return isinstance(kernels, PrecomputedKernels) or is_pairwise(kernels)
+
+
+def is_pairwise(kernels: Any) -> bool:
+    """Whether scikit-learn shall cut X by rows and columns.
+
+    True for the name "precomputed" only: a :class:`PrecomputedKernels` object is for bundles,
+    which are cut by rows.
+    """
+    return isinstance(kernels, str) and kernels == "precomputed"
+
+
+def check_inputs(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Validate X in any of its forms and remember, or compare with, the form of training.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its ``kernels`` tells how to read an array.
+    X : table, row container or array of Gram matrices
+    reset : bool
+        True in fit, where ``n_features_in_`` and the names are set; False for queries.
+    """
+    if not issparse(X):
+        refuse_collection(X)
+    if isinstance(X, BUNDLES):
+        return _check_bundle(estimator, X, reset)
+    if not reset and hasattr(estimator, "source_names_in_"):
+        raise TypeError(
+            f"This {type(estimator).__name__} was fitted on a row container with the blocks "
+            f"{', '.join(estimator.source_names_in_)}; pass queries of the same form, got "
+            f"{type(X).__name__}."
+        )
+    if is_precomputed(estimator.kernels):
+        return _check_grams(estimator, X, reset)
+    if hasattr(X, "columns"):  # a DataFrame: the kernel set chooses and converts its columns
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
+    return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+
+
+def _check_bundle(estimator: Any, X: Any, reset: bool) -> Any:
+    names = np.array(X.names, dtype=object)
+    if reset:
+        estimator.__dict__.pop("feature_names_in_", None)
+        estimator.source_names_in_ = names
+        estimator.n_features_in_ = getattr(X, "n_features", len(X))
+        return X
+    known = getattr(estimator, "source_names_in_", None)
+    if known is None:
+        raise TypeError(
+            f"This {type(estimator).__name__} was fitted on a table; pass queries of the same "
+            f"form, got {type(X).__name__}."
+        )
+    if missing := [name for name in known if name not in X.names]:
+        raise ValueError(
+            f"The queries lack the blocks {', '.join(missing)} of the training samples; they "
+            f"have: {', '.join(X.names)}."
+        )
+    return X
+
+
+def _check_grams(estimator: Any, X: Any, reset: bool) -> Any:
+    floats = [np.float64, np.float32]
+    if reset:
+        estimator.__dict__.pop("source_names_in_", None)
+        return check_stack(validate_data(estimator, X, dtype=floats, allow_nd=True))
+    X = check_array(X, dtype=floats, allow_nd=True, input_name="X")
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input: kernels against the "
+            f"{estimator.n_features_in_} training samples. Pass K[:, train] or a KernelBundle."
+        )
+    return X

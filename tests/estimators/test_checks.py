@@ -1,0 +1,48 @@
+"""scikit-learn's own battery of checks on every estimator."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from multikernel import (
+    MKLClassifier,
+    MKLRegressor,
+    MultiTaskMKLClassifier,
+    MultiTaskMKLRegressor,
+)
+
+ESTIMATORS = [
+    MKLClassifier(),
+    MKLRegressor(),
+    MultiTaskMKLClassifier(),
+    MultiTaskMKLRegressor(),
+    MKLClassifier(loss="hinge", regularizer="lp"),
+    MKLClassifier(loss="squared_hinge", weights="per_class"),
+    MKLClassifier(kernels="precomputed"),
+    MKLRegressor(loss="huber", regularizer="uniform"),
+]
+
+NOT_A_KERNEL = "the check passes a matrix that is not positive semi-definite, which is refused"
+PRECOMPUTED = {
+    "check_positive_only_tag_during_fit": NOT_A_KERNEL,
+    "check_estimators_dtypes": NOT_A_KERNEL + ": a kernel rounded to integers",
+    "check_decision_proba_consistency": "the check passes features to a pairwise estimator",
+}
+HINGE = {
+    f"check_sample_weight_equivalence_on_{kind}_data": "the gap bounds the objective: decisions "
+    "agree to its root, not to the 1e-7 of the check"
+    for kind in ("dense", "sparse")
+}
+
+
+def expected_failed_checks(estimator):
+    if estimator.kernels == "precomputed":
+        return PRECOMPUTED
+    return HINGE if estimator.loss == "hinge" else {}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
+def test_estimator_passes_the_checks_of_sklearn(estimator, check):
+    check(estimator)

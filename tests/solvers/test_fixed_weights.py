@@ -1,0 +1,120 @@
+"""The kernel machine for fixed weights, against closed forms, scikit-learn and finite differences."""
+
+import numpy as np
+import pytest
+from helpers import instances
+from numpy.testing import assert_allclose
+from problems import make_problem
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.svm import SVC, SVR
+
+from multikernel.losses import LOSSES, EpsilonInsensitive, Hinge, Squared
+from multikernel.regularizers import Uniform
+from multikernel.solvers import fit_fixed_weights
+from multikernel.solvers.fixed_weights import Start, _cold_start, _fixed_gap, _proximal_stages
+
+D = np.array([1.0, 0.3, 0.0, 2.0, 0.1, 0.7])
+
+
+def machine_gap(problem, K, machine):
+    """The relative gap of primal and dual, from their definitions."""
+    half_norm = 0.5 * np.sum(machine.alpha * (K @ machine.alpha))
+    primal = problem.data_term(K @ machine.alpha + machine.b) + half_norm
+    dual = problem.dual_data_term(machine.alpha) - half_norm
+    return (primal - dual) / abs(primal)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("loss", instances(LOSSES), ids=repr)
+def test_duality_gap_is_closed(loss, fit_intercept, C):
+    problem = make_problem(
+        loss, Uniform(), C=C, fit_intercept=fit_intercept, n_outputs=2, weighted=True
+    )
+    K = problem.bank.combine(D)
+    machine = fit_fixed_weights(problem, K, 1e-9)
+    assert machine_gap(problem, K, machine) <= 1e-9
+    if fit_intercept:
+        assert_allclose(machine.alpha.sum(axis=0), 0.0, atol=1e-9 * np.abs(machine.alpha).sum())
+
+
+@pytest.mark.parametrize("loss", instances(LOSSES, "kinks"), ids=repr)
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_proximal_stages_converge_without_a_guess(loss, C):
+    problem = make_problem(loss, Uniform(), C=C)
+    K = problem.bank.combine(D)
+    machine = _proximal_stages(problem, K, 1e-8, _cold_start(problem))
+    assert machine_gap(problem, K, machine) <= 1e-8
+    assert_allclose(_fixed_gap(problem, machine), machine_gap(problem, K, machine), atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", instances(LOSSES), ids=repr)
+def test_an_offset_moves_the_predictions(loss):
+    problem = make_problem(loss, Uniform(), n_outputs=1)
+    rng = np.random.default_rng(1)
+    K = problem.bank.combine(D)
+    alpha = problem.feasible_dual(rng.normal(size=problem.y.shape))
+    shifted = type(problem)(
+        problem.bank, problem.y, problem.loss, problem.regularizer, offset=K @ alpha
+    )
+    machine = fit_fixed_weights(shifted, K, 1e-9)
+    assert machine_gap(shifted, K, machine) <= 1e-9
+
+
+@pytest.mark.parametrize("loss", instances(LOSSES), ids=repr)
+def test_starting_at_the_solution_stays_there(loss):
+    problem = make_problem(loss, Uniform())
+    K = problem.bank.combine(D)
+    machine = fit_fixed_weights(problem, K, 1e-10)
+    again = fit_fixed_weights(problem, K, 1e-8, Start(machine.alpha, machine.b))
+    assert_allclose(again.f, machine.f, atol=1e-5)
+
+
+def test_squared_loss_is_kernel_ridge():
+    problem = make_problem(Squared(), Uniform(), C=3.0, fit_intercept=False, n_outputs=3)
+    K = problem.bank.combine(D)
+    ridge = KernelRidge(alpha=1 / 3.0, kernel="precomputed").fit(K, problem.y)
+    assert_allclose(fit_fixed_weights(problem, K, 1e-10).alpha, ridge.dual_coef_, atol=1e-9)
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 50.0])
+def test_hinge_loss_is_svc(C):
+    problem = make_problem(Hinge(), Uniform(), C=C)
+    K = problem.bank.combine(D).astype(np.float32).astype(np.float64)  # libsvm rounds kernels so
+    svc = SVC(C=C, kernel="precomputed", tol=1e-10).fit(K, problem.y.ravel())
+    machine = fit_fixed_weights(problem, K, 1e-12)
+    alpha = np.zeros(len(K))
+    alpha[svc.support_] = svc.dual_coef_[0]
+    assert_allclose(machine.alpha[:, 0], alpha, atol=1e-8 * C)
+
+
+def test_epsilon_insensitive_loss_is_svr():
+    problem = make_problem(EpsilonInsensitive(0.2), Uniform(), C=2.0)
+    K = problem.bank.combine(D).astype(np.float32).astype(np.float64)  # libsvm rounds kernels so
+    svr = SVR(C=2.0, epsilon=0.2, kernel="precomputed", tol=1e-10).fit(K, problem.y.ravel())
+    machine = fit_fixed_weights(problem, K, 1e-12)
+    assert_allclose((machine.f + machine.b)[:, 0], svr.predict(K), atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", instances(LOSSES, "hessian"), ids=repr)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_weights_change_the_value_as_newton_believes(loss, fit_intercept):
+    """The gradient -G/2 and the Hessian VᵀPV of the value, by central differences in the weights."""
+    problem = make_problem(loss, Uniform(), C=2.0, fit_intercept=fit_intercept, n_outputs=2)
+    bank, d, eps = problem.bank, D + 0.2, 1e-4
+
+    def value_and_G(d):
+        K = bank.combine(d)
+        machine = fit_fixed_weights(problem, K, 1e-14)
+        value = problem.data_term(machine.f + machine.b) + 0.5 * np.sum(machine.alpha * machine.f)
+        return value, bank.quadratic(machine.alpha), machine
+
+    _, G, machine = value_and_G(d)
+    V = np.moveaxis(bank.apply(machine.alpha), 0, 2)
+    H = np.tensordot(V, machine.system.solve(machine.curvature.times(V))[0], axes=([0, 1], [0, 1]))
+    steps = eps * np.eye(len(d))
+    ends = [(value_and_G(d + s), value_and_G(d - s)) for s in steps]
+    slope = np.array([(a[0] - b[0]) / (2 * eps) for a, b in ends])
+    bend = np.array([(a[1] - b[1]) / (2 * eps) for a, b in ends])
+    assert_allclose(-G / 2, slope, rtol=1e-5, atol=1e-7)
+    assert_allclose(H, -bend / 2, rtol=1e-3, atol=1e-4 * np.abs(H).max())
