@@ -352,3 +352,13 @@ def test_sample_weights_are_routed():
         clone(model).fit(X[i], Y[i], sample_weight=s[i]).score(X[j], Y[j]) for i, j in folds
     ]
     assert_allclose(scores, expected)
+
+
+@pytest.mark.parametrize("consume", [consume_cross_val_score, consume_grid_search])
+def test_a_bundle_may_be_called_precomputed(consume):
+    X, model = make("grams")
+    named = MKLClassifier("precomputed")
+    assert_allclose(consume(named, X), consume(model, X))
+    rows = np.arange(0, N, 2)
+    cut = cross_val_score(named, X[rows], Y[rows], cv=3, error_score="raise")
+    assert_allclose(cut, cross_val_score(model, X[rows], Y[rows], cv=3, error_score="raise"))

@@ -58,7 +58,18 @@ from .regularizers import (
     ivanov_to_tikhonov,
     tikhonov_to_ivanov,
 )
-from .solvers import Alternating, DualNewton, NewtonWeights, Problem, Solution
+from .solvers import (
+    Alternating,
+    BlockDescent,
+    DualAugmentedLagrangian,
+    DualNewton,
+    NewtonWeights,
+    Problem,
+    Solution,
+    choose_solver,
+    critical_C,
+    regularization_path,
+)
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
@@ -76,9 +87,11 @@ __all__ = [
     "RBF",
     "Absolute",
     "Alternating",
+    "BlockDescent",
     "BlockNorm",
     "Chi2",
     "Cosine",
+    "DualAugmentedLagrangian",
     "DualNewton",
     "ElasticNet",
     "EpsilonInsensitive",
@@ -116,10 +129,13 @@ __all__ = [
     "Uniform",
     "ViewBundle",
     "Wedge",
+    "choose_solver",
+    "critical_C",
     "from_block_norm",
     "from_weight_penalty",
     "ivanov_to_tikhonov",
     "nearest_psd",
+    "regularization_path",
     "tikhonov_to_ivanov",
 ]
 

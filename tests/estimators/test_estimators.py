@@ -535,3 +535,14 @@ def test_html_shows_the_parts_and_links_to_the_documentation(binary):
     html = MKLClassifier(KernelSet(SOURCES)).fit(*binary)._repr_html_()
     assert "KernelSet" in html
     assert "multikernel.readthedocs.io/en/stable/api/MKLClassifier.html" in html
+
+
+def test_linear_kernels_on_few_features_are_kept_as_factors(rng):
+    X = rng.normal(size=(120, 9))
+    y = np.where(X[:, 0] + X[:, 4] + 0.3 * rng.normal(size=120) > 0, "yes", "no")
+    sources = {f"g{g}": slice(3 * g, 3 * g + 3) for g in range(3)}
+    model = MKLClassifier(KernelSet(sources, "linear"), regularizer="lp", tol=1e-8).fit(X, y)
+    dense = np.stack([K for _, K in sorted(model.kernels_.fit_grams(X), key=lambda p: p[0])], 2)
+    packed = MKLClassifier("precomputed", normalize=None, regularizer="lp", tol=1e-8).fit(dense, y)
+    assert_allclose(model.objective_, packed.objective_, rtol=1e-7)
+    assert_allclose(model.decision_function(X), packed.decision_function(dense), atol=1e-3)

@@ -22,7 +22,7 @@ from multikernel import (
     PackedBank,
     ViewBundle,
 )
-from multikernel.estimators._task_bank import TaskBank
+from multikernel.banks import TaskBank
 
 KERNELS = [Linear(), RBF(width=4.0, scale=None)]
 

@@ -389,3 +389,24 @@ def test_raw_rows_reach_a_function_as_given(X):
         queries = ViewBundle({"words": ["ee", "f"]})
         values = kernels.cross_combine(queries, np.ones(1), np.array([1.0, 2.0, 4.0, 8.0]))
         assert_array_equal(values, [6, 9])
+
+
+@pytest.mark.parametrize("normalize", [None, "center", "trace", "cosine", "variance"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_factors_of_linear_kernels_are_their_grams(normalize, weighted, rng):
+    X = rng.normal(size=(80, 5)) + 1.0
+    weight = rng.integers(1, 4, size=80) if weighted else None
+    kernels = KernelSet({"a": slice(0, 2), "b": slice(1, 5)}, "linear", normalize)
+    grams = dict(kernels.fit_grams(X, sample_weight=weight))
+    by_gram = kernels.cross_combine(X[:7] + 1, np.ones(2), np.arange(80.0))
+    factors = kernels.fit_factors(X, sample_weight=weight)
+    for m, Z in enumerate(factors):
+        assert_allclose(Z @ Z.T, grams[m], atol=1e-10 * np.abs(grams[m]).max())
+    by_factor = kernels.cross_combine(X[:7] + 1, np.ones(2), np.arange(80.0))
+    assert_allclose(by_factor, by_gram, rtol=1e-9)
+
+
+def test_no_factors_where_they_do_not_pay(rng):
+    X = rng.normal(size=(80, 20))
+    assert KernelSet(families="linear").fit_factors(X) is None
+    assert KernelSet({"a": slice(0, 2)}, ["linear", "rbf"]).fit_factors(X) is None

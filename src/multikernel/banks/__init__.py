@@ -4,5 +4,6 @@ from .atoms import AtomBank
 from .base import Bank
 from .factored import FactoredBank
 from .packed import PackedBank
+from .tasks import TaskBank
 
-__all__ = ["AtomBank", "Bank", "FactoredBank", "PackedBank"]
+__all__ = ["AtomBank", "Bank", "FactoredBank", "PackedBank", "TaskBank"]

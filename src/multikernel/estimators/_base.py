@@ -12,7 +12,7 @@ from sklearn.utils import check_array, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from .._component import Array, resolve
-from ..banks import Bank, PackedBank
+from ..banks import Bank, FactoredBank, PackedBank
 from ..banks.base import Index
 from ..kernels import KernelSet
 from ..losses import LOSSES, Loss
@@ -141,6 +141,8 @@ class BaseMKL(BaseEstimator):
     def _fit_kernels(self, X: Any, s: Array | None, kept: Index) -> Bank:
         """Fit the kernel set on all samples and keep its Grams on those with a cost."""
         self.kernels_ = make_kernels(self.kernels, self.normalize, X)
+        if (factors := self.kernels_.fit_factors(X, sample_weight=s)) is not None:
+            return FactoredBank([Z[kept] for Z in factors])
         stream = self.kernels_.fit_grams(X, sample_weight=s)
         bank = PackedBank(len(kept), self.kernels_.n_kernels_, np.dtype(self.dtype))
         everything = len(kept) == self.kernels_.n_samples_

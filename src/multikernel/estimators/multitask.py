@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from .._component import Array
-from ..banks import Bank
+from ..banks import Bank, TaskBank
 from ..banks.base import Index
 from ..kernels import KernelBundle, ViewBundle
 from ..losses import Loss
 from ..regularizers import LpNorm, Regularizer, TaskCoupling
 from ._base import BaseMKL
 from ._inputs import check_inputs, is_precomputed
-from ._task_bank import TaskBank
 from .classifier import MKLClassifier
 from .regressor import MKLRegressor
 
@@ -90,8 +88,8 @@ def split_task(X: Any, task: Any, kernels: Any) -> tuple[Any, Array]:
     if hasattr(X, "columns"):
         return X[:, keep.tolist()], X[:, column].to_numpy()
     values: Any = X[:, [column]]
-    values = values.toarray() if issparse(values) else values
-    return X[:, keep], values[:, 0]
+    dense = values.toarray() if hasattr(values, "toarray") else values
+    return X[:, keep], dense[:, 0]
 
 
 def _position(X: Any, task: Any) -> int:

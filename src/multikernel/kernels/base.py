@@ -119,6 +119,14 @@ class Kernels(Component, ABC):
         self.rows_ = [kernel.row() for kernel in self._kernels()]
         return self._stream()
 
+    def fit_factors(self, X: Any, y: Any = None, sample_weight: Any = None) -> list[Array] | None:
+        r"""Like ``fit``, with factors :math:`Z_m` of the training Grams :math:`Z_m Z_m^\top`.
+
+        None, and nothing learned, where a kernel has no exact factor of low rank. No matrix of
+        size (n, n) is formed.
+        """
+        return None
+
     def grams(self) -> Iterator[tuple[int, Array]]:
         """Stream the normalised training Grams again, recomputed from the training data."""
         self._require_unrestricted("grams")

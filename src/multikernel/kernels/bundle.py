@@ -16,8 +16,9 @@ Kind = Literal["gram", "distance"]
 class KernelBundle(RowContainer):
     """Precomputed kernels between samples that keep their identities when they are split.
 
-    Every splitter of scikit-learn cuts a bundle by rows; the columns stay, so that ``fit`` finds
-    the kernels among the training samples and ``predict`` those between queries and training.
+    However scikit-learn cuts a bundle, by rows or by rows and columns, the rows are taken and the
+    columns stay, so that ``fit`` finds the kernels among the training samples and ``predict`` those
+    between queries and training.
 
     Parameters
     ----------
@@ -91,6 +92,21 @@ class KernelBundle(RowContainer):
         if isinstance(distances, np.ndarray) and distances.ndim == 3:
             return cls.from_array(distances, **options)
         return cls.from_list(distances, **options)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of samples, twice: rows by the same samples, which are found by their ids."""
+        return (len(self._rows), len(self._rows))
+
+    @property
+    def ndim(self) -> int:
+        """Two, as scikit-learn expects of kernels."""
+        return 2
+
+    def __getitem__(self, key: Any) -> Self:
+        if isinstance(key, tuple) and len(key) == 2 and all(np.ndim(part) == 2 for part in key):
+            key = np.ravel(key[0])  # np.ix_(rows, columns): columns are found by their ids
+        return super().__getitem__(key)
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -22,6 +22,7 @@ from .rows import take_rows
 from .views import ViewBundle, feature_names, resolve_columns, take_columns
 
 ViewKey = tuple[str, str]  # source, kind
+_LOW_RANK = 0.05  # features per sample up to which factors beat packed Grams
 
 
 @dataclass(repr=False)
@@ -83,6 +84,23 @@ class KernelSet(Kernels):
         self.n_samples_ = X.shape[0]
         self.views_ = self._views(X, groups)
         return groups
+
+    def fit_factors(self, X: Any, y: Any = None, sample_weight: Any = None) -> list[Array] | None:
+        r"""Like ``fit``, with factors :math:`Z_m` of the training Grams :math:`Z_m Z_m^\top`.
+
+        None, and nothing learned, unless every kernel is linear on few features: at most a
+        twentieth of the samples, on average.
+        """
+        self.fit_grams(X, y, sample_weight)  # opens the data; its stream is not used
+        pairs = [
+            (kernel, self.views_[_key(group)]) for group in self.groups_ for kernel in group.kernels
+        ]
+        if not all(hasattr(kernel.family, "factor") for kernel, _ in pairs):
+            return None
+        if np.mean([view.shape[1] for _, view in pairs]) > _LOW_RANK * self.n_samples_:
+            return None
+        pairs.sort(key=lambda pair: pair[0].index)
+        return [k.normalizer.fit_factor(k.family.factor(view), self.share_) for k, view in pairs]
 
     def _training_base(self, group: Group) -> Array:
         return group.family.base(self.views_[_key(group)])

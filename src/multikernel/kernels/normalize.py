@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._component import Array, Component
+from .family import row_squares
 
 
 @dataclass(repr=False)
@@ -27,6 +28,10 @@ class Unnormalized(Component):
     def fit_transform(self, K: Array, share: Array) -> Array:
         """Learn from a square training Gram matrix and normalise it in place."""
         return K
+
+    def fit_factor(self, Z: Array, share: Array) -> Array:
+        r"""Learn from a factor of the training Gram matrix :math:`Z Z^\top` and normalise it."""
+        return Z
 
     def transform(self, K: Array, share: Array, diag: Array | None = None) -> Array:
         """Normalise in place the kernel between queries and all training samples."""
@@ -58,6 +63,11 @@ class Trace(Unnormalized):
         self.factor_ = _safe_inverse(float(share @ np.diagonal(K)))
         return np.multiply(K, self.factor_, out=K)
 
+    def fit_factor(self, Z: Array, share: Array) -> Array:
+        """Learn the mean squared norm of the rows and divide by its root."""
+        self.factor_ = _safe_inverse(float(share @ row_squares(Z)))
+        return np.asarray(Z * np.sqrt(self.factor_))
+
     def transform(self, K: Array, share: Array, diag: Array | None = None) -> Array:
         """Divide by the mean diagonal of training."""
         return np.multiply(K, self.factor_, out=K)
@@ -83,6 +93,11 @@ class UnitDiagonal(Unnormalized):
         K *= self.inverse_norms_
         K *= self.inverse_norms_[:, None]
         return K
+
+    def fit_factor(self, Z: Array, share: Array) -> Array:
+        """Learn the norms of the rows and divide by them."""
+        self.inverse_norms_ = _inverse_root(row_squares(Z))
+        return Z * self.inverse_norms_[:, None]
 
     def transform(self, K: Array, share: Array, diag: Array | None = None) -> Array:
         """Divide columns by the training norms and rows by the norms of the queries."""
@@ -128,15 +143,22 @@ class Center(Unnormalized):
 
     def fit_transform(self, K: Array, share: Array) -> Array:
         """Learn the means and subtract them."""
-        self._fit(K, share)
+        self._fit(np.diagonal(K), K @ share, share)
         shift = self.means_ - self.mean_ / 2
         K -= shift
         K -= shift[:, None]
         return np.multiply(K, self.factor_, out=K) if self.factor_ != 1 else K
 
-    def _fit(self, K: Array, share: Array) -> None:
-        self.means_ = K @ share
-        self.mean_ = float(share @ self.means_)
+    def fit_factor(self, Z: Array, share: Array) -> Array:
+        """Learn the means, and subtract that of the rows."""
+        mean = share @ Z
+        self._fit(row_squares(Z), Z @ mean, share)
+        return np.asarray((Z - mean) * np.sqrt(self.factor_))
+
+    def _fit(self, diag: Array, means: Array, share: Array) -> None:
+        """Learn from the diagonal and the row means of the training Gram matrix."""
+        self.means_ = means
+        self.mean_ = float(share @ means)
 
     def transform(self, K: Array, share: Array, diag: Array | None = None) -> Array:
         """Subtract the means of training and of the queries against training."""
@@ -168,9 +190,9 @@ class Variance(Center):
     A kernel that is constant on the training samples becomes the zero kernel (factor zero).
     """
 
-    def _fit(self, K: Array, share: Array) -> None:
-        super()._fit(K, share)
-        power = float(share @ np.diagonal(K))
+    def _fit(self, diag: Array, means: Array, share: Array) -> None:
+        super()._fit(diag, means, share)
+        power = float(share @ diag)
         variance = power - self.mean_  # mean diagonal of the centred Gram matrix
         self.factor_ = _safe_inverse(variance if variance > 1e-12 * abs(power) else 0.0)
 

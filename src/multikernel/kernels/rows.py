@@ -22,7 +22,7 @@ class RowContainer(ABC):
     _rows: Index
 
     @property
-    def shape(self) -> tuple[int]:
+    def shape(self) -> tuple[int, ...]:
         """One entry: the number of samples."""
         return (len(self._rows),)
 
@@ -78,9 +78,13 @@ class RowContainer(ABC):
 def _first_axis(key: tuple[Any, ...], owner: str) -> Any:
     """The index of the samples from an index with an ellipsis or full slices after it."""
     head, *rest = key
-    if any(part is not Ellipsis and part != slice(None) for part in rest):
+    if any(part is not Ellipsis and not _is_full_slice(part) for part in rest):
         raise IndexError(f"{owner} has one axis, the samples; got the index {key!r}.")
     return slice(None) if head is Ellipsis else head
+
+
+def _is_full_slice(part: Any) -> bool:
+    return isinstance(part, slice) and part == slice(None)
 
 
 def take_rows(block: Any, rows: Any) -> Any:

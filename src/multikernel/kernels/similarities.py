@@ -48,6 +48,10 @@ class Linear(_InnerProduct):
     array([[5.]])
     """
 
+    def factor(self, X: Any) -> Array:
+        """The features themselves, whose inner products are the kernel."""
+        return np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+
 
 @dataclass(repr=False)
 class Polynomial(_InnerProduct):

@@ -3,6 +3,8 @@
 from .alternating import Alternating
 from .auto import choose_solver
 from .base import Problem, Solution, Solver
+from .block_descent import BlockDescent
+from .dal import DualAugmentedLagrangian
 from .dual_newton import DualNewton
 from .fixed_weights import fit_fixed_weights
 from .newton import NewtonWeights
@@ -12,11 +14,15 @@ SOLVERS: dict[str, type[Solver]] = {
     "alternating": Alternating,
     "newton": NewtonWeights,
     "dual_newton": DualNewton,
+    "dal": DualAugmentedLagrangian,
+    "block_descent": BlockDescent,
 }
 
 __all__ = [
     "SOLVERS",
     "Alternating",
+    "BlockDescent",
+    "DualAugmentedLagrangian",
     "DualNewton",
     "NewtonWeights",
     "Problem",

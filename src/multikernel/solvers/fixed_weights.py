@@ -26,6 +26,7 @@ _MAX_NEWTON = 100
 _MAX_STAGES = 40
 _MAX_ACTIVE_SETS = 12
 _RUNAWAY = 1e6  # coefficients beyond this multiple of their bound carry no information
+_ROUNDING = 1e-14
 _STIFF = 1e9  # curvature of a kink, relative to that of the kernel
 
 
@@ -179,7 +180,7 @@ def _line_search(
     def derivative(s: float) -> float:
         return float(np.sum(term.gradient(z + s * step_z) * step_z)) + linear + s * square
 
-    if derivative(1.0) <= 0.1 * abs(slope):
+    if derivative(1.0) <= 0.1 * abs(slope) + _ROUNDING * abs(linear):
         return 1.0
     low, high, rate = 0.0, 1.0, 0.5
     for _ in range(30):
@@ -194,7 +195,8 @@ def _line_search(
 def _feasible(problem: Problem, K: Array, machine: Machine) -> Machine:
     """The machine moved into the domain of the dual, with the best intercept for it."""
     if problem.loss.couples_outputs:
-        alpha = -SmoothTerm(problem).gradient(machine.f + machine.b)
+        b = problem.best_intercept(machine.f)  # makes 1ᵀα = 0
+        alpha = -SmoothTerm(problem).gradient(machine.f + b)
     else:
         alpha = problem.feasible_dual(machine.alpha)
     f = K @ alpha

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._component import Array
-from ..banks import Bank
-from ..banks.base import Index
+from .base import Bank, Index
 
 
 class TaskBank(Bank):
