@@ -1,4 +1,4 @@
-"""The kernel machine for fixed weights, against closed forms, scikit-learn and finite differences."""
+"""The kernel machine for fixed weights, against scikit-learn and finite differences."""
 
 import numpy as np
 import pytest
@@ -99,21 +99,21 @@ def test_epsilon_insensitive_loss_is_svr():
 @pytest.mark.parametrize("loss", instances(LOSSES, "hessian"), ids=repr)
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_weights_change_the_value_as_newton_believes(loss, fit_intercept):
-    """The gradient -G/2 and the Hessian VᵀPV of the value, by central differences in the weights."""
+    """The gradient -G/2 and the Hessian VᵀPV of the value, by central differences."""
     problem = make_problem(loss, Uniform(), C=2.0, fit_intercept=fit_intercept, n_outputs=2)
     bank, d, eps = problem.bank, D + 0.2, 1e-4
 
-    def value_and_G(d):
+    def value_at(d):
         K = bank.combine(d)
         machine = fit_fixed_weights(problem, K, 1e-14)
         value = problem.data_term(machine.f + machine.b) + 0.5 * np.sum(machine.alpha * machine.f)
         return value, bank.quadratic(machine.alpha), machine
 
-    _, G, machine = value_and_G(d)
+    _, G, machine = value_at(d)
     V = np.moveaxis(bank.apply(machine.alpha), 0, 2)
     H = np.tensordot(V, machine.system.solve(machine.curvature.times(V))[0], axes=([0, 1], [0, 1]))
     steps = eps * np.eye(len(d))
-    ends = [(value_and_G(d + s), value_and_G(d - s)) for s in steps]
+    ends = [(value_at(d + s), value_at(d - s)) for s in steps]
     slope = np.array([(a[0] - b[0]) / (2 * eps) for a, b in ends])
     bend = np.array([(a[1] - b[1]) / (2 * eps) for a, b in ends])
     assert_allclose(-G / 2, slope, rtol=1e-5, atol=1e-7)

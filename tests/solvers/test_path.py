@@ -51,7 +51,7 @@ def test_kinks_on_a_path():
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("regularizer", SPARSE, ids=repr)
 @pytest.mark.parametrize("loss", SMOOTH, ids=repr)
-def test_kernels_enter_at_the_critical_C(loss, regularizer, fit_intercept):
+def test_kernels_enter_at_the_critical_point(loss, regularizer, fit_intercept):
     problem = make_problem(loss, regularizer, fit_intercept=fit_intercept)
     critical = critical_C(problem)
 
@@ -63,7 +63,7 @@ def test_kernels_enter_at_the_critical_C(loss, regularizer, fit_intercept):
     assert norms(1.02 * critical).max() > 1e-7
 
 
-def test_dense_regularizers_have_no_critical_C():
+def test_dense_regularizers_have_no_critical_point():
     assert critical_C(make_problem(Logistic(), Uniform())) == 0.0
 
 

@@ -61,7 +61,7 @@ class PackedBank(Bank):
         n_bytes = self.dtype.itemsize * sum(int(np.prod(shape)) for shape in shapes)
         check_memory(
             n_bytes,
-            f"{n_kernels:,} kernels × {n_samples:,}² × {self.dtype.itemsize} B, packed by symmetry,",
+            f"{n_kernels:,} kernels × {n_samples:,}² × {self.dtype.itemsize} B, packed symmetric,",
         )
         self._edges = edges
         self._panels: list[Array] = [np.empty(shape, self.dtype) for shape in shapes]

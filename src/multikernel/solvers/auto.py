@@ -26,6 +26,6 @@ def _preferences(problem: Problem) -> list[type[Solver]]:
         return [BlockDescent, DualNewton, NewtonWeights, Alternating]
     if not problem.regularizer.convex:  # its dual curvature is unbounded where a kernel is unused
         return [DualAugmentedLagrangian, Alternating]
-    if not problem.loss.smooth and M < n:
+    if not problem.loss.smooth and n > M:
         return [NewtonWeights, DualNewton, Alternating]  # the model in the weights is the smaller
     return [DualNewton, NewtonWeights, Alternating]

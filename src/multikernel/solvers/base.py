@@ -205,16 +205,19 @@ class Progress:
         value = self.problem.objective(d, G, f + b)
         if value < self.best_objective or self.point is None:
             self.best_objective, self.point = value, (d, alpha, b, d**2 * G)
-        self._raise_bound(alpha, G, self.problem.regularizer.dual_scale(G))
-        if not self.converged:
-            self._raise_bound(alpha, G, self.problem.best_scale(alpha, G))
+        self.raise_bound(alpha, G)
         seconds, passes = time.perf_counter(), self.problem.bank.n_passes
         row = (self.best_objective, self.gap, passes - self._start[1], seconds - self._start[0])
         self._rows.append(row)
         return value
 
-    def _raise_bound(self, alpha: Array, G: Array, scale: float) -> None:
-        self.best_bound = max(self.best_bound, self.problem.dual_objective(alpha, G, scale))
+    def raise_bound(self, alpha: Array, G: Array) -> None:
+        """Use a dual point, scaled to feasibility or better, as a lower bound of the minimum."""
+        c = self.problem.regularizer.dual_scale(G)
+        self.best_bound = max(self.best_bound, self.problem.dual_objective(alpha, G, c))
+        if not self.converged:
+            c = self.problem.best_scale(alpha, G)
+            self.best_bound = max(self.best_bound, self.problem.dual_objective(alpha, G, c))
 
     def solution(self, solver: Solver) -> Solution:
         """The best point with its certificate."""

@@ -78,7 +78,7 @@ class DualAugmentedLagrangian(Solver):
 
     def _solve(self, problem: Problem, start: Solution | None) -> Solution:
         bank = problem.bank
-        progress = _Progress(problem, self.tol)
+        progress = Progress(problem, self.tol)
         alpha, G, functions = _first_point(problem, start)
         gamma = _first_step(problem, functions, G)
         largest = _LARGEST * gamma
@@ -90,7 +90,7 @@ class DualAugmentedLagrangian(Solver):
             point = Start(end.alpha, problem.best_intercept(proximal.total(end)))
             machine = fit_fixed_weights(problem, bank.combine(d), _inner_tol(progress), point)
             G = proximal.quadratic(end)
-            progress.bound(end.alpha, G)
+            progress.raise_bound(end.alpha, G)
             G_machine = bank.quadratic(machine.alpha)  # G_m = αᵀK_m α
             progress.record(d, machine.alpha, machine.b, G_machine, machine.f)
             if progress.converged:
@@ -99,15 +99,6 @@ class DualAugmentedLagrangian(Solver):
                 alpha, functions = end.alpha, trial
             gamma = min(_GROWTH * gamma, largest) if solved else _RETREAT * gamma
         return progress.solution(self)
-
-
-class _Progress(Progress):
-    """Progress that takes bounds also from dual points which are not those of a predictor."""
-
-    def bound(self, alpha: Array, G: Array) -> None:
-        """Raise the lower bound to the best multiple of a dual point."""
-        self._raise_bound(alpha, G, self.problem.regularizer.dual_scale(G))
-        self._raise_bound(alpha, G, self.problem.best_scale(alpha, G))
 
 
 def _inner_tol(progress: Progress) -> float:
