@@ -21,7 +21,7 @@ def kloft_loop(w: Workload, C: float, tol: float, p: float = 2.0) -> Machine:
     """Lp-norm MKL by alternating SVC and the closed form of the weights (Kloft et al. 2011)."""
     d = np.full(len(w.K), len(w.K) ** (-1 / p))
     for _ in range(200):
-        machine = _fit_svc(w, d, C, tol)
+        machine = _fit_svc(w, d, C, 1e-3 * tol)
         alpha = machine[1]
         G = w.flat @ np.outer(alpha, alpha).ravel()
         total = np.abs(alpha).sum()

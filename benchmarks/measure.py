@@ -106,6 +106,12 @@ def machine() -> dict[str, Any]:
     }
 
 
+def available_bytes() -> float:
+    """Memory that can still be had; infinite where the system does not tell."""
+    kilobytes = _first_match("/proc/meminfo", r"MemAvailable:\s+(\d+)")
+    return int(kilobytes) * 1024 if kilobytes else float("inf")
+
+
 def _first_match(path: str, pattern: str) -> str | None:
     with suppress(OSError):
         found = re.search(pattern, Path(path).read_text())

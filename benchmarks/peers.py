@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from certificate import bounds, relative_gap
+from certificate import bounds
+from measure import available_bytes
 from workloads import Workload
 
 _HERE = Path(__file__).parent
@@ -35,18 +36,22 @@ class Peer:
         What pip installs there.
     model : str
         What the table says it solves.
+    memory : float
+        Peak memory in units of the square bank, as seen before; a peer that would not fit is left
+        out.
     C : float
         Inverse regularization, where the model has one.
     labels_only : bool
         Whether it is a classifier.
     objective : tuple of str, optional
-        Loss and regularizer, where the model minimises our objective.
+        Loss and regularizer, where the model minimises our objective, without intercept.
     """
 
     name: str
     environment: str
     packages: tuple[str, ...]
     model: str
+    memory: float
     C: float = 1.0
     labels_only: bool = True
     objective: tuple[str, str] | None = None
@@ -58,6 +63,7 @@ PEERS = [
         "himalaya",
         ("himalaya", "packaging"),
         "ridge, 20 random mixtures × 10 penalties × 5 folds",
+        memory=3.2,
         labels_only=False,
     ),
     Peer(
@@ -65,6 +71,7 @@ PEERS = [
         "multimodal",
         ("scikit-multimodallearn",),
         "squared, l2 ball, C = 1, no intercept",
+        memory=6.2,
         objective=("squared", "l2 ball"),
     ),
     *(
@@ -72,10 +79,11 @@ PEERS = [
             f"MKLpy {method}",
             "mklpy",
             ("MKLpy", "torch==2.13.0"),
-            f"{rule}, then SVC, C = 10",
-            10.0,
+            f"{rule} weights, then SVC, C = 10",
+            memory=1.2,
+            C=10.0,
         )
-        for method, rule in (("EasyMKL", "margin weights"), ("AverageMKL", "uniform weights"))
+        for method, rule in (("EasyMKL", "margin"), ("AverageMKL", "uniform"))
     ),
 ]
 
@@ -93,6 +101,9 @@ def stored(w: Workload) -> Iterator[Path]:
 def run_peer(peer: Peer, w: Workload, folder: Path, threads: int, limit: float) -> dict[str, Any]:
     """The row of one peer: its times, memory and score, or why there are none."""
     row = {"workload": w.name, "peer": peer.name, "model": peer.model}
+    needed = peer.memory * w.K.nbytes + w.K_test.nbytes
+    if needed > available_bytes():
+        return row | {"error": f"needs about {needed / 1e9:.0f} GB of memory"}
     try:
         python = _environment(peer)
         command = [str(python), str(_HERE / "peer_fits.py"), peer.name, str(folder), str(peer.C)]
@@ -114,8 +125,7 @@ def run_peer(peer: Peer, w: Workload, folder: Path, threads: int, limit: float) 
     if peer.objective and machine.exists():
         with np.load(machine) as found:
             triple = (found["weights"], found["alpha"], 0.0)
-        pair = bounds(w, *peer.objective, peer.C, triple, intercept=False)
-        row["gap"] = relative_gap(*pair)
+        row["objective"], _ = bounds(w, *peer.objective, peer.C, triple, intercept=False)
     return row
 
 
@@ -126,7 +136,7 @@ def _environment(peer: Peer) -> Path:
     stamp = root / "installed.txt"
     wanted = "\n".join(peer.packages)
     if not stamp.exists() or stamp.read_text() != wanted:
-        print(f"  installing {wanted!r} into {root}", flush=True)
+        print(f"  installing {' '.join(peer.packages)} into {root}", flush=True)
         for command in (
             [sys.executable, "-m", "venv", "--clear", str(root)],
             [str(python), "-m", "pip", "install", "--quiet", *peer.packages],

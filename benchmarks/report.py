@@ -30,13 +30,10 @@ def markdown(results: dict[str, Any]) -> str:
                 for w in results["workloads"]
             ],
         ),
-        "## Goals (automatic choice of solver)",
-        _table(
-            ["", "problem", "solver", "passes", "goal", "met", "memory", f"≤ {MEMORY_GOAL}"],
-            [_goal(row) for row in results["fits"] if row["auto"] and row["goal_passes"]],
-        ),
+        *_goals(results["fits"]),
         "## Solvers",
-        f"Relative gap {results['environment']['tol']:.0e}. **Bold**: the automatic choice.",
+        f"Asked for a relative gap of {results['environment']['tol']:.0e}. **Bold**: the automatic "
+        "choice.",
         _table(
             [
                 "",
@@ -47,9 +44,11 @@ def markdown(results: dict[str, Any]) -> str:
                 "counted",
                 "iterations",
                 "gap",
+                "claimed",
                 "active",
                 "score",
                 "memory",
+                "of square",
                 "goal",
                 "met",
             ],
@@ -59,10 +58,11 @@ def markdown(results: dict[str, Any]) -> str:
     if results["peers"]:
         parts += [
             "## Peers",
-            "The same kernels in the same run. A gap is given where a peer has our objective.",
+            "The same kernels in the same run. A gap is given where a peer has our objective; "
+            "memory is relative to the square bank.",
             _table(
                 ["", "peer", "version", "model", "passes", "gap", "active", "score", "memory"],
-                [_peer(row) for row in results["peers"]],
+                [_peer(row) for row in _side_by_side(results)],
             ),
         ]
     return "\n\n".join(parts) + "\n"
@@ -71,12 +71,19 @@ def markdown(results: dict[str, Any]) -> str:
 def _environment(e: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in e["versions"].items())
     lines = [
-        f"{e['date']}, `{e['command']}`",
+        f"{e['date']}, commit {e['commit']}, `{e['command']}`",
         f"{e['processor']}, {e['cores']} cores, {e['memory_GiB']} GiB, {e['system']}; "
         f"{e['threads']} thread(s), {e['clock']} time, load {e['load_before']} at the start",
         f"Python {e['python']}, {versions}, {', '.join(e['libraries'])}",
     ]
     return "\n".join(f"- {line}" for line in lines)
+
+
+def _goals(fits: list[dict[str, Any]]) -> list[str]:
+    """The goals beside what the automatic choice reached, where there are goals."""
+    judged = [_goal(row) for row in fits if row["auto"] and row["goal_passes"]]
+    head = ["", "problem", "solver", "passes", "goal", "met", "memory", f"≤ {MEMORY_GOAL}"]
+    return ["## Goals (automatic choice of solver)", _table(head, judged)] if judged else []
 
 
 def _goal(row: dict[str, Any]) -> list[Any]:
@@ -93,16 +100,18 @@ def _fit(row: dict[str, Any]) -> list[Any]:
     head = [row["workload"], row["case"], f"{row['C']:g}", solver]
     goal = "" if row["goal_passes"] is None else f"{row['goal_passes']:.0f}"
     if "error" in row:
-        return [*head, row["error"], *[""] * 6, goal, "no" if goal else ""]
+        return [*head, row["error"], *[""] * 8, goal, "no" if goal else ""]
     return [
         *head,
         f"{row['passes']:.1f}",
         f"{row['counted_passes']:.1f}",
         row["iterations"],
         f"{row['gap']:.1e}",
+        f"{row['gap_claimed']:.1e}",
         row["active"],
         f"{row['score']:.3f}",
         _memory(row),
+        _memory(row, "memory_square"),
         goal,
         _yes(row.get("goal_met")),
     ]
@@ -114,11 +123,22 @@ def _peer(row: dict[str, Any]) -> list[Any]:
         return [*head, row["error"], *[""] * 4]
     gap = f"{row['gap']:.1e}" if "gap" in row else ""
     active, score = row.get("active", ""), f"{row['score']:.3f}"
-    return [*head, f"{row['passes']:,.0f}", gap, active, score, _memory(row)]
+    return [*head, f"{row['passes']:,.0f}", gap, active, score, _memory(row, "memory_square")]
 
 
-def _memory(row: dict[str, Any]) -> str:
-    return f"{row['memory']:.2f}" if "memory" in row else "n/a"
+def _side_by_side(results: dict[str, Any]) -> list[dict[str, Any]]:
+    """The automatic choice on every problem of a workload, then its peers."""
+    ours = [
+        row | {"peer": "**multikernel**", "model": f"{row['case']}, C = {row['C']:g}"}
+        for row in results["fits"]
+        if row["auto"]
+    ]
+    order = [w["workload"] for w in results["workloads"]]
+    return sorted([*ours, *results["peers"]], key=lambda row: order.index(row["workload"]))
+
+
+def _memory(row: dict[str, Any], base: str = "memory") -> str:
+    return f"{row[base]:.2f}" if base in row else "n/a"
 
 
 def _yes(met: bool | None) -> str:

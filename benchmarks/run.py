@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -28,6 +30,7 @@ from multikernel.solvers import SOLVERS, Solver, choose_solver
 _HERE = Path(__file__).parent
 _SLOW = 100.0  # passes; fits slower than this are not repeated
 _SHORT = 0.5  # seconds that every solver is given
+_EXACT = 1e-3  # tolerance, relative to that of the fits, of the fit that gives the lower bound
 _BASELINE_C = 10.0
 
 
@@ -86,15 +89,17 @@ def run_workload(w: Workload, options: argparse.Namespace, results: dict[str, An
     fits = []
     for case in cases(w.name):
         if options.cases in case.name:
-            fits += list(solver_rows(w, bank, case, options, first))
-    peers = list(baseline_rows(w, options))
+            rows = list(solver_rows(w, bank, case, options, first))
+            measure_gaps(rows, exact_bound(w, bank, case, options))
+            fits += rows
+    peers = list(baseline_rows(w, bank, options))
     if options.peers:
-        peers += list(peer_rows(w, options))
+        peers += list(peer_rows(w, bank, options))
 
     last = time_pass(w, options)
     unit = min(first, last)
     for row in (*fits, *peers):
-        grade(row, unit, bank.nbytes, options)
+        grade(row, unit, w, bank, options)
     results["workloads"].append(
         {
             "workload": w.name,
@@ -142,73 +147,106 @@ def solver_rows(
                     cpu_limit=max(options.max_passes * unit, _SHORT),
                     slow=_SLOW * unit,
                 )
-            except TimeoutError as stop:
-                yield show(row | {"error": str(stop)})
+            except Exception as failure:  # the other rows are still wanted
+                yield show(row | {"error": str(failure) or type(failure).__name__})
                 continue
         yield show(row | times(run, options) | quality(w, case, run.result))
+
+
+def measure_gaps(rows: list[dict[str, Any]], bound: float) -> None:
+    """Hold the objectives of one problem against the best bound that is known."""
+    found = [row for row in rows if "objective" in row]
+    bound = max([bound, *(row["bound"] for row in found if "bound" in row)])
+    for row in found:
+        row["gap"] = relative_gap(row["objective"], bound)
+
+
+def exact_bound(w: Workload, bank: PackedBank, case: Case, options: argparse.Namespace) -> float:
+    """The lower bound from an untimed fit that is much more exact."""
+    problem = case.problem(bank, w.y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solution = choose_solver(problem, tol=_EXACT * options.tol).solve(problem)
+    return float(quality(w, case, solution)["bound"])
 
 
 def solvers_for(problem: Any, options: argparse.Namespace) -> Iterator[tuple[Solver, bool]]:
     """The automatic choice, then the other solvers that can treat the problem."""
     auto = choose_solver(problem, tol=options.tol)
     wanted = options.solvers or ["auto", *SOLVERS]
-    if "auto" in wanted:
+    done = type(auto) if "auto" in wanted else None
+    if done:
         yield auto, True
     for name, kind in SOLVERS.items():
-        if name in wanted and kind is not type(auto) and not kind.missing(problem):
+        if name in wanted and kind is not done and not kind.missing(problem):
             yield kind(tol=options.tol), False
 
 
 def quality(w: Workload, case: Case, solution: Any) -> dict[str, Any]:
-    """What a solution is worth, the gap computed again from the returned predictor."""
+    """What a solution is worth; objective and bound are computed again from what it returns."""
     triple = (solution.weights, solution.dual_coef[:, 0], float(solution.intercept[0]))
-    objective, bound = bounds(w, case.loss, case.regularizer, case.C, triple)
+    terms = (case.loss, case.regularizer, case.C)
+    objective, bound = bounds(w, *terms, triple, case.intercept)
     return {
         "counted_passes": solution.n_passes,
         "iterations": solution.n_iter,
-        "gap": relative_gap(objective, bound),
         "gap_claimed": solution.gap,
         "objective": objective,
+        "bound": bound,
         "active": active(solution.weights),
         "score": w.score(*triple),
     }
 
 
-def baseline_rows(w: Workload, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def baseline_rows(
+    w: Workload, bank: PackedBank, options: argparse.Namespace
+) -> Iterator[dict[str, Any]]:
     """What a few lines around scikit-learn give, on the square bank."""
     if not w.labels:
         return
+    case = Case(w.name, "hinge", "l2 ball", _BASELINE_C)
+    lower = exact_bound(w, bank, case, options)
     for name, fit in BASELINES.items():
-        run = best_of(lambda fit=fit: fit(w, _BASELINE_C, options.tol), options.repeats)
+        run = best_of(lambda fit=fit: fit(w, case.C, options.tol), options.repeats)
+        objective, _ = bounds(w, case.loss, case.regularizer, case.C, run.result)
         row = {
             "workload": w.name,
             "peer": name,
-            "model": f"hinge, l2 ball, C = {_BASELINE_C:g}",
+            "model": f"{case.name}, C = {case.C:g}",
             "version": version("scikit-learn"),
-            "gap": relative_gap(*bounds(w, "hinge", "l2 ball", _BASELINE_C, run.result)),
+            "gap": relative_gap(objective, lower),
             "active": active(run.result[0]),
             "score": w.score(*run.result),
         }
         yield show(row | times(run, options))
 
 
-def peer_rows(w: Workload, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def peer_rows(
+    w: Workload, bank: PackedBank, options: argparse.Namespace
+) -> Iterator[dict[str, Any]]:
     """The other libraries, each in its own process and environment."""
     with stored(w) as folder:
         for peer in PEERS:
             if w.labels or not peer.labels_only:
                 row = run_peer(peer, w, folder, options.threads, options.peer_limit)
                 row["seconds"] = row.get(options.clock)
+                if "objective" in row:
+                    case = Case(w.name, *peer.objective, peer.C, intercept=False)
+                    measure_gaps([row], exact_bound(w, bank, case, options))
                 yield show(row)
 
 
-def grade(row: dict[str, Any], unit: float, bank_bytes: int, options: argparse.Namespace) -> None:
+def grade(
+    row: dict[str, Any], unit: float, w: Workload, bank: PackedBank, options: argparse.Namespace
+) -> None:
     """Add the ratios to one pass and to the bank, and whether the goals were met."""
     if row.get("seconds") is None:
         return
     row["passes"] = row["seconds"] / unit
     if row["extra_bytes"] is not None:
-        row["memory"] = 1 + row["extra_bytes"] / bank_bytes
+        stored_bytes = bank.nbytes if "solver" in row else w.K.nbytes
+        row["memory"] = 1 + row["extra_bytes"] / stored_bytes
+        row["memory_square"] = (stored_bytes + row["extra_bytes"]) / w.K.nbytes
         row["memory_met"] = row["memory"] <= MEMORY_GOAL
     if row.get("goal_passes") is not None:
         row["goal_met"] = row["passes"] <= row["goal_passes"] and row["gap"] <= options.tol
@@ -240,18 +278,20 @@ def show(row: dict[str, Any]) -> dict[str, Any]:
     if "error" in row:
         print(f"  {what:45s} {row['error']}", flush=True)
     else:
-        gap = f"gap {row['gap']:.1e}" if "gap" in row else ""
-        print(f"  {what:45s} {row['seconds']:8.3f} s  {gap}", flush=True)
+        print(f"  {what:45s} {row['seconds']:8.3f} s  score {row['score']:.3f}", flush=True)
     return row
 
 
 def environment(options: argparse.Namespace) -> dict[str, Any]:
     """Where, when and how the benchmark ran."""
     packages = ("multikernel", "numpy", "scipy", "scikit-learn")
-    blas = {f"{lib['internal_api']} {lib['version']}" for lib in threadpool_info()}
+    blas = {
+        f"{lib['internal_api']} {lib['version']}" for lib in threadpool_info() if lib["version"]
+    }
     return machine() | {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "command": " ".join(["python", *sys.argv]),
+        "commit": _commit(),
         "threads": options.threads,
         "clock": options.clock,
         "tol": options.tol,
@@ -264,7 +304,15 @@ def _version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        return "not installed (source tree)"
+        return "(source tree)"
+
+
+def _commit() -> str | None:
+    """The commit of the source tree, where git knows it."""
+    command = ["git", "-C", str(_HERE), "describe", "--always", "--dirty"]
+    with suppress(OSError, subprocess.CalledProcessError):
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    return None
 
 
 def write(results: dict[str, Any], options: argparse.Namespace) -> None:

@@ -1,9 +1,10 @@
-"""What the tests share: instances of every registered part, targets, slopes."""
+"""What the tests share: instances of every registered part, targets, slopes, snippets of pages."""
 
 from __future__ import annotations
 
+import doctest
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,3 +45,26 @@ def numeric_gradient(
 def name_of(part: Any) -> str:
     """A test id that is the same in every process: a repr without memory addresses."""
     return re.sub(r"<function (\S+) at 0x[0-9a-f]+>", r"\1", repr(part))
+
+
+def python_blocks(text: str) -> list[str]:
+    """The blocks of Python in a page of Markdown."""
+    return re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def run_blocks(blocks: Sequence[str], page: str) -> str:
+    """Run blocks, with prompts or without, in one namespace and return what went wrong."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    return "".join(_run_block(block, names, page) for block in blocks)
+
+
+def _run_block(source: str, names: dict[str, Any], page: str) -> str:
+    if ">>> " not in source:
+        exec(compile(source, page, "exec", dont_inherit=True), names)
+        return ""
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    test = doctest.DocTestParser().get_doctest(source, names, page, page, 0)
+    complaints: list[str] = []
+    doctest.DocTestRunner(optionflags=flags).run(test, out=complaints.append, clear_globs=False)
+    names.update(test.globs)
+    return "".join(complaints)

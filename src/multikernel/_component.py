@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from inspect import signature
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
@@ -31,6 +32,18 @@ def concrete_subclasses(base: type[T]) -> Iterator[type[T]]:
         yield from concrete_subclasses(cls)
 
 
+def _with_defaults(cls: type[T], name: str, role: str) -> T:
+    required = [
+        parameter.name
+        for parameter in signature(cls).parameters.values()
+        if parameter.default is parameter.empty
+    ]
+    if required:
+        given = ", ".join(f"{parameter}=..." for parameter in required)
+        raise TypeError(f"{role}={name!r} needs parameters; pass {cls.__name__}({given}).")
+    return cls()
+
+
 def resolve(part: str | T | None, registry: Mapping[str, type[T]], default: str, role: str) -> T:
     """Turn a registered name, an instance or None into a part of the objective.
 
@@ -46,7 +59,7 @@ def resolve(part: str | T | None, registry: Mapping[str, type[T]], default: str,
         if part not in registry:
             known = ", ".join(sorted(registry))
             raise ValueError(f"{role}={part!r} is not known; choose one of: {known}.")
-        return registry[part]()
+        return _with_defaults(registry[part], part, role)
     base = next(cls for cls in next(iter(registry.values())).__mro__ if Component in cls.__bases__)
     if not isinstance(part, base):
         raise TypeError(

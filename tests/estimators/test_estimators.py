@@ -27,6 +27,7 @@ from multikernel import (
     RBF,
     ElasticNet,
     FunctionKernel,
+    GroupNorm,
     KernelBundle,
     KernelSet,
     Linear,
@@ -546,3 +547,41 @@ def test_linear_kernels_on_few_features_are_kept_as_factors(rng):
     packed = MKLClassifier("precomputed", normalize=None, regularizer="lp", tol=1e-8).fit(dense, y)
     assert_allclose(model.objective_, packed.objective_, rtol=1e-7)
     assert_allclose(model.decision_function(X), packed.decision_function(dense), atol=1e-3)
+
+
+def test_a_source_without_weight_is_not_needed_for_queries(rng):
+    signal, noise = rng.normal(size=(80, 2)), rng.normal(size=(80, 2))
+    y = signal[:, 0] > 0
+    X = ViewBundle({"signal": signal, "noise": noise})
+    model = MKLClassifier("linear", regularizer="lp", C=0.1).fit(X, y)
+    assert model.kernels_.sources_in_use() == ["signal"]
+    alone = ViewBundle({"signal": signal})
+    assert_allclose(model.decision_function(alone), model.decision_function(X))
+    with pytest.raises(ValueError, match="lack the blocks signal that the model uses"):
+        model.predict(ViewBundle({"noise": noise}))
+
+
+def test_groups_may_be_the_sources(rng):
+    X = rng.normal(size=(60, 6))
+    y = X[:, 0] + X[:, 1] ** 2
+    sources = {"first": slice(0, 3), "second": slice(3, 6)}
+    kernels = KernelSet(sources, ["linear", "rbf"])
+    by_name = MKLRegressor(kernels, regularizer="group", tol=1e-8).fit(X, y)
+    labels = ["first", "first", "second", "second"]
+    by_hand = MKLRegressor(kernels, regularizer=GroupNorm(labels), tol=1e-8).fit(X, y)
+    assert_allclose(by_name.weights_, by_hand.weights_)
+    assert by_name.regularizer_.groups == labels
+    assert_allclose(by_name.weights_[[0, 2]], by_name.weights_[[1, 3]])
+
+
+def test_a_name_that_needs_parameters_says_which(rng):
+    with pytest.raises(TypeError, match=r"pass TaskCoupling\(n_tasks=\.\.\.\)"):
+        MKLRegressor(regularizer="task_coupling").fit(rng.normal(size=(9, 2)), np.arange(9.0))
+
+
+@pytest.mark.parametrize("regularizer", ["lp", "elasticnet"])
+def test_nothing_selected_is_certified_on_factors(regularizer, rng):
+    Z = rng.normal(size=(60, 3))
+    model = MKLRegressor("linear", regularizer=regularizer, C=1e-6, solver="block_descent")
+    assert model.fit(Z, Z[:, 0]).converged_
+    assert_allclose(model.predict(Z), Z[:, 0].mean())

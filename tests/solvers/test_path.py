@@ -92,3 +92,13 @@ def test_eigenvalue_bounds_are_bounds(rng):
     largest = [np.linalg.eigvalsh(bank.gram(m))[-1] for m in range(bank.n_kernels)]
     assert np.all(bank.eigenvalue_bounds() >= largest)
     assert np.all(bank.eigenvalue_bounds() <= bank.traces(np.eye(50)) + 1e-9)
+
+
+@pytest.mark.parametrize("regularizer", [*SPARSE, LpNorm(2.0, "ivanov")], ids=repr)
+@pytest.mark.parametrize("loss", [Logistic(), Hinge()], ids=repr)
+def test_the_dual_point_proves_the_bound(loss, regularizer):
+    problem = make_problem(loss, regularizer, n_outputs=1)
+    solution = choose_solver(problem, tol=1e-6).solve(problem)
+    G = problem.bank.quadratic(solution.dual_point)
+    assert_allclose(problem.dual_objective(solution.dual_point, G), solution.dual_objective)
+    assert_allclose(solution.dual_point.sum(), 0.0, atol=1e-12)

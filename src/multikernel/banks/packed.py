@@ -14,9 +14,10 @@ from .._component import Array
 from .._memory import check_memory
 from .base import Bank, Index
 
-_CACHE_BYTES = 4 << 20  # a chunk of this size is still in cache when it is read the second time
+_CACHE_BYTES = 2 << 20  # a chunk of this size is still in cache when it is read the second time
 _MAX_PANELS = 8
 _BRIDGED_GAP = 2
+_SHORT = 512
 _MIN_PANEL_ROWS = 32
 
 
@@ -127,9 +128,8 @@ class PackedBank(Bank):
                 index = kernels[start : start + size]
                 chunk = panel[_as_slice(index)].astype(np.float64, copy=False)
                 V = out[start : start + size]
-                flat = chunk.reshape(-1, chunk.shape[2])  # one product for all kernels of the chunk
-                V[:, s:e] += (flat @ A[s:]).reshape(len(index), e - s, -1)
-                V[:, e:] += np.matmul(chunk[:, :, e - s :].transpose(0, 2, 1), A[s:e])
+                V[:, s:e] += _rows_times(chunk, A[s:])
+                V[:, e:] += _columns_times(chunk[:, :, e - s :], A[s:e])
         return out
 
     def traces(self, S: Array) -> Array:
@@ -191,6 +191,21 @@ class PackedBank(Bank):
                 index = slice(start, min(start + size, run.stop))
                 piece = panel[index].astype(np.float64, copy=False)
                 yield index, piece.reshape(len(piece), -1)
+
+
+def _rows_times(chunk: Array, A: Array) -> Array:
+    """The products of every matrix of a chunk with A; BLAS is slow on one vector of short rows."""
+    if A.shape[1] == 1 and len(A) < _SHORT:
+        return np.asarray(np.einsum("mij,j->mi", chunk, A[:, 0])[:, :, np.newaxis])
+    product: Array = chunk.reshape(-1, chunk.shape[2]) @ A
+    return product.reshape(*chunk.shape[:2], -1)
+
+
+def _columns_times(chunk: Array, A: Array) -> Array:
+    """The products of the transpose of every matrix of a chunk with A."""
+    if A.shape[1] == 1 and chunk.shape[2] < _SHORT:
+        return np.asarray(np.einsum("mij,i->mj", chunk, A[:, 0])[:, :, np.newaxis])
+    return np.asarray(np.matmul(chunk.transpose(0, 2, 1), A))
 
 
 def _fill(K: Array, rows: Array, s: int, e: int) -> None:

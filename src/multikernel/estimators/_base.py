@@ -125,6 +125,7 @@ class BaseMKL(BaseEstimator):
             for Y in Ys
         ]
         solutions = [self._make_solver(problem).solve(problem) for problem in problems]
+        self.loss_, self.regularizer_ = loss, problems[0].regularizer
         self._publish(problems, solutions, kept, len(cost))
         LOGGER.info(
             "%s: %d of %d kernels in use, %d samples, relative duality gap %.1e after %d "
@@ -152,7 +153,7 @@ class BaseMKL(BaseEstimator):
 
     def _make_regularizer(self) -> Regularizer:
         regularizer: Regularizer = self._part("regularizer")
-        return regularizer
+        return regularizer.for_sources([row["source"] for row in self.kernels_.rows_])
 
     def _make_solver(self, problem: Problem) -> Solver:
         """The solver asked for; tol and max_iter are its own where it is an object."""

@@ -90,9 +90,10 @@ def _check_bundle(estimator: Any, X: Any, reset: bool) -> Any:
             f"This {type(estimator).__name__} was fitted on a table; pass queries of the same "
             f"form, got {type(X).__name__}."
         )
-    if missing := [name for name in known if name not in X.names]:
+    needed = [*estimator.kernels_.sources_in_use(), getattr(estimator, "task", None)]
+    if missing := [name for name in known if name in needed and name not in X.names]:
         raise ValueError(
-            f"The queries lack the blocks {', '.join(missing)} of the training samples; they "
+            f"The queries lack the blocks {', '.join(missing)} that the model uses; they "
             f"have: {', '.join(X.names)}."
         )
     return X

@@ -270,6 +270,10 @@ class Kernels(Component, ABC):
         small._forget(positions)
         return small
 
+    def sources_in_use(self) -> list[str]:
+        """The sources that queries must have: those of the kernels at hand."""
+        return list(dict.fromkeys(group.source for group in self.groups_))
+
     def table(self) -> list[dict[str, Any]]:
         """One row per kernel: its name, its factors, and the scales learned.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
@@ -113,6 +113,10 @@ class Regularizer(Component):
     def atoms(self, n_kernels: int) -> Atoms | None:
         """An exact reduction to a simpler regularizer, or None."""
         return None
+
+    def for_sources(self, sources: Sequence[str]) -> Regularizer:
+        """The regularizer for kernels that come from these sources; most do not ask."""
+        return self
 
     def check_n_kernels(self, n_kernels: int) -> None:
         """Raise ValueError where the parameters do not fit this many kernels."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -20,8 +20,9 @@ class GroupNorm(Regularizer):
 
     Parameters
     ----------
-    groups : sequence of labels, one per kernel
-        Kernels with equal labels form a group.
+    groups : "source" or sequence of labels, one per kernel
+        Kernels with equal labels form a group; by default those of one data source, which
+        estimators know.
     within : float, default=inf
         Order of the norm inside a group, from 1 (sparse) to infinity (equal weights).
     across : float, default=1.0
@@ -49,7 +50,7 @@ class GroupNorm(Regularizer):
     array([5., 5., 0.])
     """
 
-    groups: Sequence[Hashable]
+    groups: str | Sequence[Hashable] = "source"
     within: float = np.inf
     across: float = 1.0
     form: str = "tikhonov"
@@ -71,8 +72,21 @@ class GroupNorm(Regularizer):
         if not 1 <= self.across < np.inf:
             raise ValueError(f"GroupNorm: across must be finite and at least 1, got {self.across}.")
 
+    def for_sources(self, sources: Sequence[str]) -> Regularizer:
+        """The regularizer whose groups are the sources of the kernels, if that was asked for."""
+        return replace(self, groups=list(sources)) if self._by_source else self
+
+    @property
+    def _by_source(self) -> bool:
+        return isinstance(self.groups, str) and self.groups == "source"
+
     def check_n_kernels(self, n_kernels: int) -> None:
         """Raise ValueError where the parameters do not fit this many kernels."""
+        if self._by_source:
+            raise ValueError(
+                "GroupNorm: groups='source' is for estimators, which know where kernels come "
+                "from; pass one label per kernel."
+            )
         if len(self.groups) != n_kernels:
             raise ValueError(
                 f"GroupNorm: groups must hold one label per kernel; it has {len(self.groups)} "

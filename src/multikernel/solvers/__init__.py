@@ -2,7 +2,7 @@
 
 from .alternating import Alternating
 from .auto import choose_solver
-from .base import Problem, Solution, Solver
+from .base import Problem, Progress, Solution, Solver
 from .block_descent import BlockDescent
 from .dal import DualAugmentedLagrangian
 from .dual_newton import DualNewton
@@ -26,6 +26,7 @@ __all__ = [
     "DualNewton",
     "NewtonWeights",
     "Problem",
+    "Progress",
     "Solution",
     "Solver",
     "choose_solver",

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
 from .._component import Array
 from .base import Problem
 
-LIBSVM_TOL = 1e-3
+_TOL = 1e-3
+_STEPS = 100  # per sample
 
 
 def libsvm_applies(problem: Problem) -> bool:
@@ -28,10 +32,13 @@ def _one_output(problem: Problem, K: Array, t: int) -> Array:
     if problem.loss.y_domain == "sign":
         if np.ptp(y) == 0:
             return alpha
-        machine = SVC(C=1.0, kernel="precomputed", tol=LIBSVM_TOL)
+        machine = SVC(C=1.0, kernel="precomputed", tol=_TOL, max_iter=_STEPS * len(y))
     else:
         kinks = problem.loss.kinks(problem.y)[:, 0, t]
-        machine = SVR(C=1.0, kernel="precomputed", tol=LIBSVM_TOL, epsilon=float(np.ptp(kinks)) / 2)
-    machine.fit(K, y, sample_weight=cost)
+        tube = float(np.ptp(kinks)) / 2
+        machine = SVR(C=1.0, kernel="precomputed", tol=_TOL, epsilon=tube, max_iter=_STEPS * len(y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a guess need not be exact
+        machine.fit(K, y, sample_weight=cost)
     alpha[machine.support_] = machine.dual_coef_[0]
     return alpha

@@ -19,6 +19,7 @@ _EQUALITY = 1e6  # stiffness of the linearised constraint, relative to the model
 _MAX_EXCHANGES = 30
 _PULL = 1e-12  # a gradient smaller than this, relative to q, is rounding
 _KEEP = 0.1  # share of a weight that one step must leave where weights never vanish
+_REACH = 10.0  # how far a weight may grow in one step, relative to the largest
 _MARGIN = 0.9  # share of the way to an upper bound that one step may go
 
 
@@ -55,11 +56,10 @@ class WeightModel:
         if self.normal is not None:
             scaled: Array = d_next / self.regularizer.norm(d_next)
             return scaled
-        room = self.regularizer.upper_bound - d
+        room = np.minimum(_MARGIN * (self.regularizer.upper_bound - d), _REACH * d.max())
         step = d_next - d
-        longest = np.min(
-            np.divide(_MARGIN * room, step, out=np.full_like(d, np.inf), where=step > 0)
-        )
+        shares = np.divide(room, step, out=np.full_like(d, np.inf), where=step > 0)
+        longest = np.min(shares)
         return d + min(1.0, float(longest)) * step
 
 

@@ -41,5 +41,5 @@ class Alternating(Solver):
             if regularizer.convex:
                 d = regularizer.optimal_weights(d**2 * G)  # ‖f_m‖² = d_m² G_m
             else:
-                d = regularizer.dual_weights(G)
+                d = problem.without_noise(regularizer.dual_weights(G), machine.alpha, G)
         return progress.solution(self)

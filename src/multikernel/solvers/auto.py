@@ -25,7 +25,7 @@ def _preferences(problem: Problem) -> list[type[Solver]]:
     if hasattr(problem.bank, "factors") and n > _MANY_SAMPLES:
         return [BlockDescent, DualNewton, NewtonWeights, Alternating]
     if not problem.regularizer.convex:  # its dual curvature is unbounded where a kernel is unused
-        return [DualAugmentedLagrangian, Alternating]
+        return [DualAugmentedLagrangian, DualNewton, Alternating]
     if not problem.loss.smooth and n > M:
         return [NewtonWeights, DualNewton, Alternating]  # the model in the weights is the smaller
     return [DualNewton, NewtonWeights, Alternating]

@@ -10,13 +10,17 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize_scalar, nnls
 from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Array, Component
 from ..banks import AtomBank, Bank
 from ..losses import Loss
 from ..regularizers import Regularizer
+
+_ZERO_SUM = 1e-10  # relative to the sum of absolute values
+_ROUNDING = 1e-14  # of a quadratic form, relative to the largest it could be
+_CONTRADICTION = -1e-8  # a bound this far above an objective proves that one of them is wrong
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,10 @@ class Problem:
         return self.data_term(z) + penalty
 
     def dual_objective(self, alpha: Array, G: Array, scale: float = 1.0) -> float:
-        r"""The dual at :math:`c\,\alpha`: a lower bound of J for every feasible :math:`\alpha`."""
+        r"""The dual at :math:`c\,\alpha`, a lower bound of J; minus infinity if not feasible."""
+        sums = np.abs(alpha.sum(axis=0))
+        if self.fit_intercept and np.any(sums > _ZERO_SUM * np.abs(alpha).sum()):
+            return -np.inf
         return self.dual_data_term(scale * alpha) - 0.5 * self.regularizer.dual_value(scale**2 * G)
 
     def best_scale(self, alpha: Array, G: Array) -> float:
@@ -108,6 +115,19 @@ class Problem:
         )
         at_end = self.dual_objective(alpha, G, c_max)
         return c_max if at_end >= -ray.fun else float(ray.x)
+
+    @cached_property
+    def _rounding(self) -> Array:
+        return _ROUNDING * self.bank.eigenvalue_bounds()
+
+    def without_noise(self, d: Array, alpha: Array, G: Array) -> Array:
+        r"""Weights without those kernels for which :math:`K_m \alpha` is nothing but rounding.
+
+        Regularizers that are not convex give them unbounded weights, and their functions are zero.
+        """
+        if self.regularizer.convex:
+            return d
+        return np.where(float(np.sum(alpha**2)) * self._rounding < G, d, 0.0)
 
     def constant_predictor(self) -> tuple[Array, Array]:
         r"""The best constant b and a feasible :math:`\alpha` near :math:`-C \ell'(y, b)`."""
@@ -150,8 +170,13 @@ class Solution:
     intercept : array of shape (n_outputs,)
     sq_norms : array of shape (n_kernels,)
         Squared norms of the component functions.
+    atom_weights : array of shape (n_atoms,) or None
+        Weights of the mixtures of kernels that the regularizer was reduced to, if it was.
     objective, dual_objective : float
-        J at this point, and the lower bound of its minimum.
+        J at this point, and a lower bound of its minimum.
+    dual_point : array of shape (n, n_outputs)
+        The feasible dual coefficients that prove the lower bound: the dual is ``dual_objective`` at
+        them.
     gap : float
         Relative duality gap, (objective - dual_objective) / objective.
     n_iter : int
@@ -175,7 +200,9 @@ class Solution:
     converged: bool
     n_passes: float
     history: dict[str, Array] = field(repr=False)
-    solver: str = ""
+    solver: str
+    dual_point: Array = field(repr=False)
+    atom_weights: Array | None = None
 
 
 class Progress:
@@ -187,6 +214,7 @@ class Progress:
         self.best_objective = np.inf
         self.best_bound = -np.inf
         self.point: tuple[Array, Array, Array, Array] | None = None
+        self.dual_point = np.zeros_like(problem.y)
         self._start = (time.perf_counter(), problem.bank.n_passes)
         self._rows: list[tuple[float, float, float, float]] = []
 
@@ -213,11 +241,14 @@ class Progress:
 
     def raise_bound(self, alpha: Array, G: Array) -> None:
         """Use a dual point, scaled to feasibility or better, as a lower bound of the minimum."""
-        c = self.problem.regularizer.dual_scale(G)
-        self.best_bound = max(self.best_bound, self.problem.dual_objective(alpha, G, c))
+        self._try_bound(alpha, G, self.problem.regularizer.dual_scale(G))
         if not self.converged:
-            c = self.problem.best_scale(alpha, G)
-            self.best_bound = max(self.best_bound, self.problem.dual_objective(alpha, G, c))
+            self._try_bound(alpha, G, self.problem.best_scale(alpha, G))
+
+    def _try_bound(self, alpha: Array, G: Array, scale: float) -> None:
+        bound = self.problem.dual_objective(alpha, G, scale)
+        if bound > self.best_bound:
+            self.best_bound, self.dual_point = bound, scale * alpha
 
     def solution(self, solver: Solver) -> Solution:
         """The best point with its certificate."""
@@ -239,6 +270,7 @@ class Progress:
             n_passes=float(history["n_passes"][-1]),
             history=history,
             solver=type(solver).__name__,
+            dual_point=self.dual_point,
         )
 
 
@@ -246,7 +278,8 @@ def relative_gap(objective: float, bound: float) -> float:
     """The gap between an objective and its lower bound, relative to the objective."""
     if not np.isfinite(bound):
         return np.inf
-    return max(objective - bound, 0.0) / max(abs(objective), np.finfo(float).tiny)
+    gap = (objective - bound) / max(abs(objective), np.finfo(float).tiny)
+    return np.inf if gap < _CONTRADICTION else max(gap, 0.0)
 
 
 @dataclass(repr=False)
@@ -281,8 +314,9 @@ class Solver(Component):
         reduced, T = reduce_to_atoms(problem)
         if lack := self.missing(reduced):
             raise TypeError(f"{type(self).__name__} needs {lack}; use solver='auto'.")
-        inner_start = start if T is None else None  # atom weights cannot be told from weights
-        solution = expand_atoms(problem.bank, self._solve(reduced, inner_start), T)
+        if start is not None and T is not None:
+            start = replace(start, weights=_atom_weights(start, T))
+        solution = expand_atoms(problem.bank, self._solve(reduced, start), T)
         if not solution.converged:
             warnings.warn(
                 f"{type(self).__name__} stopped after {solution.n_iter} iterations with relative "
@@ -310,5 +344,14 @@ def expand_atoms(bank: Bank, solution: Solution, T: Array | None) -> Solution:
     """The solution in the kernels of the bank, from one in their mixtures."""
     if T is None:
         return solution
-    d = T.T @ solution.weights
-    return replace(solution, weights=d, sq_norms=d**2 * bank.quadratic(solution.dual_coef))
+    d = T.T @ solution.weights  # d = Tᵀ d̃
+    sq_norms = d**2 * bank.quadratic(solution.dual_coef)
+    return replace(solution, weights=d, sq_norms=sq_norms, atom_weights=solution.weights)
+
+
+def _atom_weights(start: Solution, T: Array) -> Array:
+    """The weights of mixtures that a solution came from, or those that come nearest to it."""
+    if start.atom_weights is not None:
+        return start.atom_weights
+    nearest: Array = nnls(T.T, start.weights)[0]
+    return nearest

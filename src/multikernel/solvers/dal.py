@@ -86,10 +86,10 @@ class DualAugmentedLagrangian(Solver):
             proximal = _Round(problem, gamma, functions.on(_working_set(problem, functions, G)))
             end, solved = proximal.solve(alpha, 0.1 * self.tol)
             trial = proximal.update(end)  # f_m ← c_m K_m v_m
-            d = _weights(problem, trial)
+            G = proximal.quadratic(end)
+            d = problem.without_noise(_weights(problem, trial), end.alpha, G)
             point = Start(end.alpha, problem.best_intercept(proximal.total(end)))
             machine = fit_fixed_weights(problem, bank.combine(d), _inner_tol(progress), point)
-            G = proximal.quadratic(end)
             progress.raise_bound(end.alpha, G)
             G_machine = bank.quadratic(machine.alpha)  # G_m = αᵀK_m α
             progress.record(d, machine.alpha, machine.b, G_machine, machine.f)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dgemm
 from scipy.optimize import minimize_scalar
 
 from .._component import Array
@@ -46,21 +47,20 @@ class DualNewton(Solver):
         bank, regularizer = problem.bank, problem.regularizer
         progress = Progress(problem, self.tol)
         point = _first_point(problem, start)
-        share = 0.3 if problem.loss.smooth else 0.01  # of the gap, to which a model is solved
+        share = 3.0 if problem.loss.smooth else 0.01  # of the gap: how well a model is solved
         for _ in range(self.max_iter):
             alpha, G = point.alpha, point.G
-            d = regularizer.dual_weights(G)
+            d = problem.without_noise(regularizer.dual_weights(G), alpha, G)
             K = bank.combine(d)  # K(d) = Σ d_m K_m
             f = K @ alpha
             b = problem.best_intercept(f)
             progress.record(d, alpha, b, G, f)
             if progress.converged:
                 break
-            low_rank = _low_rank_part(problem, point)
-            offset = problem.known - low_rank @ alpha  # z = B α⁺ + (K_d − B) α
-            model = replace(problem, offset=offset)
-            tol = float(np.clip(share * progress.gap, 0.1 * self.tol, share))
-            machine = fit_fixed_weights(model, K + low_rank, tol, Start(alpha, b))
+            _add_low_rank_part(K, problem, point)  # K is now B
+            model = replace(problem, offset=problem.known + f - K @ alpha)  # B α⁺ + (K_d − B) α
+            tol = float(np.clip(share * progress.gap, 0.1 * self.tol, 1.0))
+            machine = fit_fixed_weights(model, K, tol, Start(alpha, b))
             last, point = point, _sweep(problem, machine.alpha, d)
             if problem.dual_objective(*point[:2]) <= problem.dual_objective(*last[:2]):
                 point = _best_between(problem, last, point)
@@ -100,16 +100,16 @@ def _first_point(problem: Problem, start: Solution | None) -> _Point:
     return point.scaled(problem.best_scale(point.alpha, point.G))
 
 
-def _low_rank_part(problem: Problem, point: _Point) -> Array:
-    r"""The matrix :math:`2 V (\partial d / \partial G) V^\top`."""
+def _add_low_rank_part(K: Array, problem: Problem, point: _Point) -> None:
+    r"""Add the matrix :math:`2 V (\partial d / \partial G) V^\top` to K."""
     D, U, s = problem.regularizer.dual_curvature(point.G)
     bent = np.flatnonzero((D != 0) | (U != 0).any(axis=1))
     if not len(bent):
-        return np.zeros((len(point.alpha), len(point.alpha)))
+        return
     V = problem.bank.apply(point.alpha, bent)[:, :, 0] if point.V is None else point.V[bent]
-    VU = U[bent].T @ V  # V has one row K_m α per kernel
-    low_rank: Array = 2 * ((V.T * D[bent]) @ V + (VU.T * s) @ VU)
-    return low_rank
+    V = np.vstack([V, U[bent].T @ V])  # one row K_m α per kernel, then the coupling directions
+    scales = 2 * np.concatenate([D[bent], s])
+    dgemm(1.0, V.T * scales, V.T, beta=1.0, c=K.T, trans_b=True, overwrite_c=True)
 
 
 def _best_between(problem: Problem, old: _Point, new: _Point) -> _Point:

@@ -25,6 +25,7 @@ from .base import Problem, relative_gap
 _MAX_NEWTON = 100
 _MAX_STAGES = 40
 _MAX_ACTIVE_SETS = 12
+_WIDEST = 1e5  # proximal step, relative to the first
 _RUNAWAY = 1e6  # coefficients beyond this multiple of their bound carry no information
 _ROUNDING = 1e-14
 _STIFF = 1e9  # curvature of a kink, relative to that of the kernel
@@ -163,33 +164,33 @@ def _newton(term: DataTerm, problem: Problem, K: Array, start: Start, tol: float
         step_f = K @ step
         step_z, linear, square = step_f + step_b, np.sum(alpha * step_f), np.sum(step * step_f)
         slope = float(np.sum(rho * step_z) + linear)
-        rate = _line_search(term, z, step_z, (slope, float(linear), float(square)))
+        rounding = _ROUNDING * float(np.sum(np.abs(rho * step_z)) + abs(linear))
+        rate, left = _line_search(
+            term, z, step_z, float(linear), float(square), enough=0.1 * abs(slope) + rounding
+        )
         alpha, f, b = alpha + rate * step, f + rate * step_f, b + rate * step_b
         value = term.value(f + b) + 0.5 * float(np.sum(alpha * f))
-        if -slope <= tol * abs(value):  # the Newton decrement bounds what is left
+        if min(-slope, 10 * abs(left)) <= tol * abs(value):  # before and after the step
             break
     return Machine(alpha, b, f, curvature, system)
 
 
 def _line_search(
-    term: DataTerm, z: Array, step_z: Array, slopes: tuple[float, float, float]
-) -> float:
-    """The step in (0, 1] where the derivative of the primal has all but vanished."""
-    slope, linear, square = slopes
+    term: DataTerm, z: Array, step_z: Array, linear: float, square: float, enough: float
+) -> tuple[float, float]:
+    """The step in (0, 1] at which the derivative of the primal has all but vanished, and it."""
 
     def derivative(s: float) -> float:
         return float(np.sum(term.gradient(z + s * step_z) * step_z)) + linear + s * square
 
-    if derivative(1.0) <= 0.1 * abs(slope) + _ROUNDING * abs(linear):
-        return 1.0
-    low, high, rate = 0.0, 1.0, 0.5
+    low, high, rate = 0.0, 1.0, 1.0
     for _ in range(30):
-        at_rate = derivative(rate)
-        if abs(at_rate) <= 0.1 * abs(slope):
+        left = derivative(rate)
+        if abs(left) <= enough or (rate == 1.0 and left < 0):
             break
-        low, high = (rate, high) if at_rate < 0 else (low, rate)
+        low, high = (rate, high) if left < 0 else (low, rate)
         rate = 0.5 * (low + high)
-    return rate
+    return rate, left
 
 
 def _feasible(problem: Problem, K: Array, machine: Machine) -> Machine:
@@ -209,14 +210,12 @@ def _fit_with_kinks(problem: Problem, K: Array, tol: float, start: Start | None)
         machine = _active_set(problem, K, tol, start)
         if _fixed_gap(problem, machine) <= tol:
             return machine
-        start = machine.point
     if libsvm_applies(problem):
         alpha = problem.feasible_dual(libsvm_dual(problem, K))
         machine = _active_set(problem, K, tol, Start(alpha, problem.best_intercept(K @ alpha)))
         if _fixed_gap(problem, machine) <= tol:
             return machine
-        start = machine.point
-    return _proximal_stages(problem, K, tol, start or _cold_start(problem))
+    return _proximal_stages(problem, K, tol, _cold_start(problem))
 
 
 def _active_set(problem: Problem, K: Array, tol: float, start: Start) -> Machine:
@@ -253,15 +252,21 @@ def _active_set(problem: Problem, K: Array, tol: float, start: Start) -> Machine
 def _proximal_stages(problem: Problem, K: Array, tol: float, start: Start) -> Machine:
     """Proximal steps on the dual, each a Newton problem, until the duality gap is closed."""
     sigma = 10.0 / _kernel_scale(problem, K)
+    largest = _WIDEST * sigma
     start = start._replace(alpha=problem.feasible_dual(start.alpha))
+    best_gap = np.inf
     for _ in range(_MAX_STAGES):
         term = EnvelopeTerm(problem, start.alpha, sigma)
         machine = _feasible(problem, K, _newton(term, problem, K, start, tol=0.1 * tol))
-        if _fixed_gap(problem, machine) <= tol:
+        gap = _fixed_gap(problem, machine)
+        if gap < best_gap:
+            best, best_gap, start = machine, gap, machine.point
+            sigma = min(10.0 * sigma, largest)
+        else:
+            sigma *= 0.1  # the step was too long to be solved
+        if best_gap <= tol:
             break
-        start = machine.point
-        sigma *= 10.0
-    return machine
+    return best
 
 
 def _kernel_scale(problem: Problem, K: Array) -> float:

@@ -14,6 +14,8 @@ from .base import Problem, Progress, Solution, Solver
 from .fixed_weights import Machine, Start, fit_fixed_weights
 
 _FAR = 4.0  # weights this far below their scale grow faster by the closed form
+_LOOSEST = 2e-2  # tolerance of a machine far from the optimum
+_STALL = 0.9  # a gap that falls by less, twice, says that the model is not to be trusted
 _SHRINK = 0.01
 _NOTHING = 1e-9  # a penalty this small beside the objective is as good as none
 _GROWTH = 25  # kernels that may enter the working set in one round, beyond a doubling
@@ -45,26 +47,48 @@ class NewtonWeights(Solver):
         bank = problem.bank
         progress = Progress(problem, self.tol)
         d = _first_weights(problem) if start is None else start.weights
-        point: Start | None = None
+        point = None if start is None else Start(start.dual_coef, start.intercept)
+        tol = _LOOSEST if start is None else 0.1 * self.tol
         accepted: tuple[float, Array] | None = None  # the last value of J and its weights
+        gap, stalls = np.inf, 0
         for _ in range(self.max_iter):
             K = bank.combine(d)  # K(d) = Σ d_m K_m
-            machine = fit_fixed_weights(problem, K, _inner_tol(progress, self.tol), point)
-            point = machine.point
-            G = bank.quadratic(machine.alpha)  # G_m = αᵀK_m α
+            machine = fit_fixed_weights(problem, K, tol, point)
+            first = start is None and accepted is None
+            V, G = _sweep(problem, machine.alpha, first)
             value = progress.record(d, machine.alpha, machine.b, G, machine.f)
+            tol = float(np.clip(0.05 * progress.gap, 0.1 * self.tol, _LOOSEST))
             if progress.converged:
                 break
             if accepted is not None and value > accepted[0] + 1e-10 * abs(value):
-                d = 0.5 * (d + accepted[1])  # the step was too long
+                d, point = 0.5 * (d + accepted[1]), machine.point  # the step was too long
                 continue
             accepted = (value, d)
-            d = _next_weights(problem, d, G, machine, value)
+            stalls = stalls + 1 if progress.gap > _STALL * gap else 0
+            gap = progress.gap
+            if stalls > 1 or _closed_form_pays(problem, d, G, first):
+                d, point = problem.regularizer.optimal_weights(d**2 * G), machine.point
+            else:
+                d, point = _next_weights(problem, d, V, G, machine, value)
         return progress.solution(self)
 
 
-def _inner_tol(progress: Progress, tol: float) -> float:
-    return float(np.clip(0.02 * progress.gap, 0.1 * tol, 1e-3))
+def _closed_form_pays(problem: Problem, d: Array, G: Array, first: bool) -> bool:
+    """Whether the closed-form weights are a better step than Newton's, far from the optimum."""
+    regularizer = problem.regularizer
+    if not regularizer.sparse:
+        return first
+    if hasattr(regularizer, "norm"):
+        return False
+    return bool(d @ G > _FAR * (d @ regularizer.gradient(d)))  # Newton would only double them
+
+
+def _sweep(problem: Problem, alpha: Array, first: bool) -> tuple[Array | None, Array]:
+    r"""The products :math:`K_m\alpha`, where all are needed, and :math:`\alpha^\top K_m\alpha`."""
+    if problem.regularizer.sparse or first:
+        return None, problem.bank.quadratic(alpha)
+    V = problem.bank.apply(alpha)
+    return V, np.maximum(np.einsum("mit,it->m", V, alpha), 0.0)
 
 
 def _first_weights(problem: Problem) -> Array:
@@ -80,23 +104,30 @@ def _first_weights(problem: Problem) -> Array:
     return d
 
 
-def _next_weights(problem: Problem, d: Array, G: Array, machine: Machine, value: float) -> Array:
-    """The minimiser of the quadratic model over the working set."""
-    regularizer = problem.regularizer
-    if not hasattr(regularizer, "norm") and d @ G > _FAR * (d @ regularizer.gradient(d)):
-        return regularizer.optimal_weights(d**2 * G)  # Newton steps would only double them
-    model = WeightModel.at(regularizer, d, G)
+def _next_weights(
+    problem: Problem, d: Array, V: Array | None, G: Array, machine: Machine, value: float
+) -> tuple[Array, Start]:
+    r"""The minimiser of the quadratic model over the working set, and where its machine will be.
+
+    Notes
+    -----
+    To first order the dual coefficients follow the weights, :math:`\Delta\alpha = -P V \Delta d`.
+    """
+    model = WeightModel.at(problem.regularizer, d, G)
     working = _working_set(d, model.gradient)
-    V = np.moveaxis(problem.bank.apply(machine.alpha, working), 0, 2)  # (n, n_outputs, k)
-    PV = machine.system.solve(machine.curvature.times(V))[0]
+    V = problem.bank.apply(machine.alpha, working) if V is None else V[working]
+    V = np.moveaxis(V, 0, 2)  # (n, n_outputs, k)
+    PV, b_slopes = machine.system.solve(machine.curvature.times(V))
     H = np.tensordot(V, PV, axes=([0, 1], [0, 1]))  # Vᵀ P V
     d_next = np.zeros_like(d)
     d_next[working] = minimise(model, working, 0.5 * (H + H.T), d)
     if d_next.any():
-        return model.retract(d, d_next)
+        d_next = model.retract(d, d_next)
+        step = (d_next - d)[working]
+        return d_next, Start(machine.alpha - PV @ step, machine.b - b_slopes @ step)
     # The best predictor is constant: weights go to zero, in the direction whose α certifies it.
     d_next[working] = minimise(model.of_fixed_size(d), working, 0.5 * (H + H.T), d)
-    return d_next * (_SHRINK if d @ G > _NOTHING * abs(value) else 1.0)
+    return d_next * (_SHRINK if d @ G > _NOTHING * abs(value) else 1.0), machine.point
 
 
 def _working_set(d: Array, gradient: Array) -> NDArray[np.intp]:
