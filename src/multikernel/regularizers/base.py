@@ -114,6 +114,10 @@ class Regularizer(Component):
         """An exact reduction to a simpler regularizer, or None."""
         return None
 
+    def subgradient(self, d: Array, G: Array) -> Array:
+        """The subgradient of the penalty at d that comes nearest to G; mostly the gradient."""
+        return np.asarray(self.gradient(d))
+
     def for_sources(self, sources: Sequence[str]) -> Regularizer:
         """The regularizer for kernels that come from these sources; most do not ask."""
         return self

@@ -182,6 +182,15 @@ class GroupNorm(Regularizer):
         scale = np.minimum(power(N, self.across - 1), HUGE)
         return np.asarray(scale * power(divide(nonnegative(d), N), self.within - 1))  # N^(s-1) v
 
+    def subgradient(self, d: Array, G: Array) -> Array:
+        """The gradient; for a group that is off, what its norm and G have in common."""
+        slope = self.gradient(d)
+        if self.across > 1:
+            return slope
+        off = (self._norms(d, self.within) == 0)[self._index]
+        excess = np.maximum(self._dual_norms(G), 1.0)[self._index]  # of the ball of subgradients
+        return np.where(off, G / excess, slope)
+
     @available_when(lambda self: np.isfinite(self.within))
     def hessian(self, d: Array) -> Array:
         r"""The Hessian of :math:`\tfrac1s \sum_g \|d_g\|_p^s`, kept finite at zero."""

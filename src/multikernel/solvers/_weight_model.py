@@ -41,10 +41,12 @@ class WeightModel:
     @classmethod
     def at(cls, regularizer: Regularizer, d: Array, G: Array) -> WeightModel:
         """The model at weights d with :math:`G_m = \\alpha^\\top K_m \\alpha`."""
-        slope, bend = regularizer.gradient(d), regularizer.hessian(d)
+        bend = regularizer.hessian(d)
         if not hasattr(regularizer, "norm"):
+            slope = regularizer.subgradient(d, G)
             return cls(regularizer, G, 0.5 * (slope - G), 0.5 * bend, None)
-        mu = float(d @ G) / float(d @ slope)
+        mu = float(d @ G) / float(d @ regularizer.gradient(d))
+        slope = regularizer.subgradient(d, G / mu)
         return cls(regularizer, G, 0.5 * (mu * slope - G), 0.5 * mu * bend, slope)
 
     def of_fixed_size(self, d: Array) -> WeightModel:

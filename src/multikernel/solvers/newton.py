@@ -46,6 +46,8 @@ class NewtonWeights(Solver):
     def _solve(self, problem: Problem, start: Solution | None) -> Solution:
         bank = problem.bank
         progress = Progress(problem, self.tol)
+        if start is not None and start.sq_norms.max() <= _NOTHING:
+            start = None  # a constant predictor does not tell which kernels to use
         d = _first_weights(problem) if start is None else start.weights
         point = None if start is None else Start(start.dual_coef, start.intercept)
         tol = _LOOSEST if start is None else 0.1 * self.tol
@@ -66,7 +68,7 @@ class NewtonWeights(Solver):
             accepted = (value, d)
             stalls = stalls + 1 if progress.gap > _STALL * gap else 0
             gap = progress.gap
-            if stalls > 1 or _closed_form_pays(problem, d, G, first):
+            if _closed_form_pays(problem, d, G, first) or (stalls > 1 and d.all()):
                 d, point = problem.regularizer.optimal_weights(d**2 * G), machine.point
             else:
                 d, point = _next_weights(problem, d, V, G, machine, value)
@@ -113,6 +115,8 @@ def _next_weights(
     -----
     To first order the dual coefficients follow the weights, :math:`\Delta\alpha = -P V \Delta d`.
     """
+    if not d.any():  # all is off, but not certified: look again from small weights
+        return _SHRINK * problem.regularizer.initial_weights(len(d)), machine.point
     model = WeightModel.at(problem.regularizer, d, G)
     working = _working_set(d, model.gradient)
     V = problem.bank.apply(machine.alpha, working) if V is None else V[working]
