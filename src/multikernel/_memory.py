@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-_CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+_MEMINFO = Path("/proc/meminfo")
+_CGROUP = Path("/sys/fs/cgroup")
+_CGROUPS = (
+    (_CGROUP / "memory.max", _CGROUP / "memory.current"),
+    (_CGROUP / "memory/memory.limit_in_bytes", _CGROUP / "memory/memory.usage_in_bytes"),
+)
 
 
 def format_bytes(n_bytes: float) -> str:
@@ -24,14 +28,17 @@ def format_bytes(n_bytes: float) -> str:
 
 
 def available_memory() -> float:
-    """Bytes this process may still use: physical memory or the container's limit, the smaller."""
+    """Bytes this process may still use: free memory or what the container allows, the smaller.
+
+    Infinite where the system does not tell.
+    """
     limits = [float("inf")]
-    if hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
-        limits.append(float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES"))
-    for name in _CGROUP_LIMITS:
-        path = Path(name)
-        if path.is_file() and (text := path.read_text().strip()).isdigit():
-            limits.append(float(text))
+    if _MEMINFO.is_file():
+        rows = dict(line.split(":") for line in _MEMINFO.read_text().splitlines())
+        limits.append(1024.0 * float(rows["MemAvailable"].split()[0]))
+    for limit, usage in _CGROUPS:
+        if limit.is_file() and usage.is_file() and (text := limit.read_text().strip()).isdigit():
+            limits.append(float(text) - float(usage.read_text()))
     return min(limits)
 
 
@@ -40,6 +47,6 @@ def check_memory(n_bytes: float, what: str) -> None:
     limit = available_memory()
     if n_bytes > limit:
         raise MemoryError(
-            f"{what} need {format_bytes(n_bytes)}, but this machine has {format_bytes(limit)}; "
+            f"{what} need {format_bytes(n_bytes)}, but {format_bytes(limit)} are free; "
             "use fewer kernels or samples, dtype=float32 (half of it), or low-rank kernels."
         )

@@ -92,9 +92,22 @@ def refuse_collection(X: Any) -> None:
             "KernelBundle(kernels) for Gram matrices or ViewBundle(blocks) for features."
         )
     if isinstance(X, list | tuple) and len(X) and np.ndim(X[0]) == 2:
+        square = all(np.ndim(K) == 2 and np.shape(K)[0] == np.shape(K)[1] for K in X)
+        use = "KernelBundle.from_list(kernels)" if square else "ViewBundle({name: block, ...})"
         raise TypeError(
             f"Got a {type(X).__name__} of {len(X)} arrays of shape {np.shape(X[0])}. scikit-learn "
-            f"would read this as {len(X)} samples. Use KernelBundle.from_list(kernels)."
+            f"would read this as {len(X)} samples. Use {use}."
+        )
+
+
+def refuse_stack(X: Any) -> None:
+    """Refuse an array of Gram matrices where features are expected, with what to type."""
+    if isinstance(X, np.ndarray) and X.ndim == 3:
+        first = X.shape[1] == X.shape[2] != X.shape[0]
+        K = "np.moveaxis(K, 0, 2)" if first else "K"
+        raise ValueError(
+            f"Found array with dim 3, of shape {X.shape}, where a table of features is expected. "
+            f"For Gram matrices of shape (n, n, n_kernels) use kernels='precomputed' and pass {K}."
         )
 
 

@@ -99,5 +99,7 @@ def test_packed_storage_is_near_half_the_square(rng):
 
 def test_memory_is_checked_before_it_is_allocated(monkeypatch):
     monkeypatch.setattr(_memory, "available_memory", lambda: 1e9)
-    with pytest.raises(MemoryError, match=r"20 kernels × 50,000² × 8 B.* need 225 GB.*has 1 GB"):
+    with pytest.raises(
+        MemoryError, match=r"20 kernels × 50,000² × 8 B.* need 225 GB.*but 1 GB are free"
+    ):
         PackedBank(50_000, 20)

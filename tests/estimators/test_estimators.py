@@ -585,3 +585,31 @@ def test_nothing_selected_is_certified_on_factors(regularizer, rng):
     model = MKLRegressor("linear", regularizer=regularizer, C=1e-6, solver="block_descent")
     assert model.fit(Z, Z[:, 0]).converged_
     assert_allclose(model.predict(Z), Z[:, 0].mean())
+
+
+@pytest.mark.parametrize(
+    ("shape", "advice"), [((40, 40, 3), r"K\."), ((3, 40, 40), r"np\.moveaxis\(K, 0, 2\)\.")]
+)
+def test_a_stack_where_features_are_expected_is_refused(shape, advice, rng):
+    with pytest.raises(ValueError, match=f"use kernels='precomputed' and pass {advice}"):
+        MKLRegressor().fit(rng.normal(size=shape), np.zeros(shape[0]))
+
+
+def test_a_list_of_views_is_told_of_view_bundles(rng):
+    with pytest.raises(TypeError, match=r"Use ViewBundle\(\{name: block, \.\.\.\}\)"):
+        MKLRegressor().fit([rng.normal(size=(40, 2)), rng.normal(size=(40, 3))], np.zeros(40))
+
+
+def test_parameters_of_parts_given_by_name(rng):
+    model = MKLRegressor("precomputed", solver="newton")
+    model.set_params(kernels__normalize=None, solver__tol=1e-3)
+    assert model.kernels.normalize is None
+    assert model.solver.tol == 1e-3
+    with pytest.raises(ValueError, match="solver='auto' has no parameters of its own"):
+        MKLRegressor().set_params(solver__tol=1e-3)
+
+
+def test_class_weights_that_leave_one_class_are_refused(rng):
+    X = rng.normal(size=(20, 2))
+    with pytest.raises(ValueError, match="fewer than 2 classes"):
+        MKLClassifier(class_weight={0: 0, 1: 1}).fit(X, np.arange(20) % 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,18 +11,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from problems import make_problem
 from scipy.sparse import csr_array
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from multikernel import (
     RBF,
+    Alternating,
+    BlockNorm,
+    ElasticNet,
+    GroupNorm,
+    KernelSet,
     Linear,
     LpNorm,
     MKLRegressor,
     MultiTaskMKLClassifier,
     MultiTaskMKLRegressor,
     PackedBank,
+    Squared,
+    TaskCoupling,
     ViewBundle,
+    Wedge,
+    choose_solver,
 )
 from multikernel.banks import TaskBank
 
@@ -172,3 +184,34 @@ def test_precomputed_kernels_have_no_task(tasks):
     X, y = tasks
     with pytest.raises(TypeError, match="hold no task column"):
         MultiTaskMKLRegressor("precomputed", task=0).fit(X @ X.T, y)
+
+
+@pytest.mark.parametrize(
+    "over", [BlockNorm(3.0), ElasticNet(0.3), Wedge(), GroupNorm([0, 0, 1, 1, 2, 2])], ids=repr
+)
+@pytest.mark.parametrize("solver", ["auto", "alternating"])
+def test_the_general_form_is_the_regularizer_over_all_kernels(over, solver):
+    direct = make_problem(Squared(), over, M=6)
+    coupled = replace(direct, regularizer=TaskCoupling(2, over=over))
+    tol = 1e-6 if solver == "alternating" else 1e-9
+    for problem in (direct, coupled):
+        kind = Alternating(tol=tol) if solver == "alternating" else choose_solver(problem, tol=tol)
+        solution = kind.solve(problem)
+        assert solution.converged
+        z = problem.bank.combine(solution.weights) @ solution.dual_coef + solution.intercept
+        G = problem.bank.quadratic(solution.dual_coef)
+        assert_allclose(problem.objective(solution.weights, G, z), solution.objective, rtol=1e-6)
+        if problem is direct:
+            expected = solution.objective
+    assert_allclose(solution.objective, expected, rtol=2 * tol)
+
+
+@pytest.mark.parametrize("sharing", [None, 0.5])
+def test_groups_may_be_the_sources_of_base_kernels(sharing, rng):
+    X = np.c_[rng.normal(size=(60, 4)), np.arange(60) % 2]
+    y = X[:, 0] + X[:, 1] * X[:, 4] + 0.1 * rng.normal(size=60)
+    kernels = KernelSet({"a": slice(0, 2), "b": slice(2, 4)}, ["linear", "rbf"])
+    model = MultiTaskMKLRegressor(kernels, task=4, regularizer="group", sharing=sharing, tol=1e-6)
+    model.fit(X, y)
+    assert model.converged_
+    assert_allclose(model.weights_[:, 0] > 1e-8, model.weights_[:, 1] > 1e-8)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._component import Array
+from .._memory import check_memory
 from .base import Bank, Index
 
 
@@ -30,10 +31,18 @@ class FactoredBank(Bank):
     """
 
     def __init__(self, factors: Sequence[Array]) -> None:
-        self.factors = [np.asarray(Z, dtype=np.float64) for Z in factors]
-        ranks = np.array([Z.shape[1] for Z in self.factors])
-        members = [np.flatnonzero(ranks == r) for r in np.unique(ranks)]
-        self._groups = [(index, np.stack([self.factors[m] for m in index])) for index in members]
+        ranks = np.array([Z.shape[1] for Z in factors])
+        n_bytes = 8.0 * len(factors[0]) * float(ranks.sum())
+        check_memory(n_bytes, f"factors of {len(factors):,} kernels × {len(factors[0]):,} × 8 B")
+        members = [np.flatnonzero(ranks == r).tolist() for r in np.unique(ranks)]
+        self._groups = [
+            (np.array(index), np.stack([factors[m] for m in index], dtype=np.float64))
+            for index in members
+        ]
+        self.factors: list[Array] = [np.empty(0)] * len(factors)
+        for index, stack in self._groups:
+            for m, Z in zip(index.tolist(), stack, strict=True):
+                self.factors[m] = Z  # a view of the stack
 
     @property
     def n_kernels(self) -> int:

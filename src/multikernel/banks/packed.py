@@ -104,14 +104,17 @@ class PackedBank(Bank):
         return K
 
     def combine(self, d: Array) -> Array:
-        r"""The combined matrix :math:`\sum_m d_m K_m`; kernels of weight zero are not read."""
+        r"""The combined matrix :math:`\sum_m d_m K_m`; long runs of weight zero are not read."""
         runs = _runs(np.flatnonzero(d))
         self._passes += sum(len(run) for run in runs) / self.n_kernels
         K = np.zeros((self.n_samples, self.n_samples))
         for panel, s, e in self._each_panel():
             rows = np.zeros(panel[0].size)
             for index, flat in self._pieces(panel, runs):
-                rows = dgemv(1.0, flat.T, d[index], beta=1.0, y=rows, overwrite_y=True)
+                if flat.flags.c_contiguous:
+                    rows = dgemv(1.0, flat.T, d[index], beta=1.0, y=rows, overwrite_y=True)
+                else:  # every so many kernels of a bank
+                    rows += d[index] @ flat
             _fill(K, rows.reshape(panel[0].shape), s, e)
         return K
 

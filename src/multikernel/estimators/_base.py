@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._component import Array, resolve
 from ..banks import Bank, FactoredBank, PackedBank
 from ..banks.base import Index
-from ..kernels import KernelSet
+from ..kernels import KernelSet, PrecomputedKernels
 from ..losses import LOSSES, Loss
 from ..regularizers import REGULARIZERS, Regularizer
 from ..solvers import SOLVERS, Problem, Solution, Solver, choose_solver
@@ -65,6 +65,15 @@ class BaseMKL(BaseEstimator):
             return resolve(given, LOSSES, self._default_loss, part)
         if part == "regularizer":
             return resolve(given, REGULARIZERS, self._default_regularizer, part)
+        if part == "solver":
+            if given == "auto":
+                raise ValueError(
+                    "solver='auto' has no parameters of its own; set tol and max_iter of the "
+                    "estimator, or pass a solver such as NewtonWeights()."
+                )
+            return resolve(given, SOLVERS, "alternating", part)
+        if part == "kernels" and is_precomputed(given):
+            return PrecomputedKernels(normalize=self.normalize)
         if part == "kernels":
             return KernelSet(families=given, normalize=self.normalize)
         return given

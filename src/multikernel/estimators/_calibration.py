@@ -37,7 +37,10 @@ def held_out_decisions(
     start: Solution,
     folds: list[tuple[np.ndarray, np.ndarray]],
 ) -> Array:
-    """The decision of every sample by a model, with weights learned anew, that never saw it."""
+    """The decision of every sample by a model, with weights learned anew, that never saw its label.
+
+    Scales and normalisations of the kernels, which no label enters, are those of all samples.
+    """
     decisions = np.empty_like(problem.y)
     for train, test in folds:
         part = _restrict(problem, train)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from .._validation import check_stack, refuse_collection
+from .._validation import check_stack, refuse_collection, refuse_stack
 from ..kernels import KernelBundle, KernelFamily, Kernels, KernelSet, PrecomputedKernels, ViewBundle
 
 BUNDLES = (ViewBundle, KernelBundle)
@@ -74,6 +74,7 @@ def check_inputs(estimator: Any, X: Any, *, reset: bool) -> Any:
     if hasattr(X, "columns"):  # a DataFrame: the kernel set chooses and converts its columns
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
+    refuse_stack(X)
     return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64)
 
 

@@ -29,7 +29,7 @@ from ._logging import log_level
 
 
 def _has_probabilities(self: Any) -> bool:
-    if self.calibrate or isinstance(self._part("loss"), (Logistic, Multinomial)):
+    if self.calibrate or self._part("loss").likelihood:
         return True
     raise AttributeError(
         f"predict_proba needs a loss that is a likelihood, or out-of-fold decisions: fit "
@@ -74,7 +74,8 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
     max_iter : int, default=200
         Iterations after which to stop with a warning. A solver given as an object has its own.
     dtype : {"float64", "float32"}, default="float64"
-        Storage of the Gram matrices; float32 takes half the memory.
+        Storage of the Gram matrices; float32 takes half the memory. It is accurate on centred
+        kernels ("variance", "center"); factors of linear kernels stay in float64.
     verbose : int, default=0
         1 reports the result of fit, 2 its steps, through the logger ``multikernel``.
     random_state : int, RandomState or None, default=None
@@ -235,7 +236,13 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
                 f"(of positive weight) belong to one class: {self.classes_.tolist()[0]!r}."
             )
         if self.class_weight is not None:
-            cost = cost * np.append(self._class_factors(y[kept], codes[kept], cost[kept]), 0)[codes]
+            factors = self._class_factors(y[kept], codes[kept], cost[kept])
+            if np.sum(factors > 0) < 2:
+                raise ValueError(
+                    f"class_weight={self.class_weight!r} leaves fewer than 2 classes with a "
+                    "positive weight; leave the samples of the others out instead."
+                )
+            cost = cost * np.append(factors, 0)[codes]
         return codes, cost
 
     def _class_factors(self, y: Array, codes: Array, cost: Array) -> Array:
@@ -247,7 +254,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
     def _make_targets(self, codes: Array) -> tuple[Loss, list[Array]]:
         """The loss, and one array of targets per set of kernel weights."""
         loss: Loss = self._part("loss")
-        likelihood = isinstance(loss, (Logistic, Multinomial))
+        likelihood = loss.likelihood
         columns = [1] if len(self.classes_) == 2 else list(range(len(self.classes_)))
         sign = np.where(codes[:, np.newaxis] == columns, 1.0, -1.0)
         if self.weights == "per_class":
@@ -261,8 +268,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         self, problems: list[Problem], solutions: list[Solution], kept: Index, n_samples: int
     ) -> None:
         super()._publish(problems, solutions, kept, n_samples)
-        likelihood = isinstance(problems[0].loss, (Logistic, Multinomial))
-        needed = self.calibrate and not likelihood
+        needed = self.calibrate and not problems[0].loss.likelihood
         self.sigmoids_ = self._fit_sigmoids(problems, solutions) if needed else None
 
     def _fit_sigmoids(self, problems: list[Problem], solutions: list[Solution]) -> Array:

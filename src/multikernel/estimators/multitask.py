@@ -38,7 +38,9 @@ class _MultiTask(BaseMKL):
         return TaskBank(bank, self._codes[kept], len(self.tasks_))
 
     def _make_regularizer(self) -> Regularizer:
-        return TaskCoupling(len(self.tasks_), sharing=self.sharing, over=self._part("regularizer"))
+        over = self._part("regularizer")
+        coupling = TaskCoupling(len(self.tasks_), sharing=self.sharing, over=over)
+        return coupling.for_sources([row["source"] for row in self.kernels_.rows_])
 
     def _shape_weights(self, d: Array) -> Array:
         return d.reshape(-1, len(self.tasks_) + 1).T

@@ -41,7 +41,8 @@ class MKLRegressor(RegressorMixin, BaseMKL):
     max_iter : int, default=200
         Iterations after which to stop with a warning. A solver given as an object has its own.
     dtype : {"float64", "float32"}, default="float64"
-        Storage of the Gram matrices; float32 takes half the memory.
+        Storage of the Gram matrices; float32 takes half the memory. It is accurate on centred
+        kernels ("variance", "center"); factors of linear kernels stay in float64.
     verbose : int, default=0
         1 reports the result of fit, 2 its steps, through the logger ``multikernel``.
     random_state : int, RandomState or None, default=None

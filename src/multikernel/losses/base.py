@@ -32,7 +32,8 @@ class Loss(Component):
 
     y_domain: ClassVar[str] = "real"
     curvature_bound: ClassVar[float] = np.inf
-    couples_outputs: ClassVar[bool] = False
+    couples_outputs: ClassVar[bool] = False  # through the softmax
+    likelihood: ClassVar[bool] = False  # decisions are log-odds, so probabilities follow
 
     @property
     def smooth(self) -> bool:

@@ -31,6 +31,7 @@ class Logistic(SmoothLoss):
     """
 
     y_domain: ClassVar[str] = "sign"
+    likelihood: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 0.25
 
     def value(self, y: Array, f: Array) -> Array:

@@ -38,6 +38,7 @@ class Multinomial(Loss):
     """
 
     y_domain: ClassVar[str] = "onehot"
+    likelihood: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 0.5
     couples_outputs: ClassVar[bool] = True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -57,7 +57,10 @@ class Regularizer(Component):
     penalty whose sublevel set is the constraint.
     """
 
-    convex: ClassVar[bool] = True  # h is convex in d
+    @property
+    def convex(self) -> bool:
+        """Whether h is convex in the weights."""
+        return True
 
     @property
     def separable(self) -> bool:

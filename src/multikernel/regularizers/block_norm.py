@@ -46,8 +46,12 @@ class BlockNorm(Regularizer):
 
     q: float = 3.0
 
-    convex: ClassVar[bool] = False
     examples: ClassVar = ({"q": 3.0}, {"q": 2.5}, {"q": 4.0})
+
+    @property
+    def convex(self) -> bool:
+        """False: the weights maximise."""
+        return False
 
     def check(self) -> None:
         """Raise ValueError where the parameters are out of range."""

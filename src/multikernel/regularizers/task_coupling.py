@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -127,6 +127,17 @@ class TaskCoupling(Regularizer):
         fixed = self.sharing is not None
         self._over.check_n_kernels(n_kernels // (self.n_tasks + 1) if fixed else n_kernels)
 
+    def for_sources(self, sources: Sequence[str]) -> Regularizer:
+        """The coupling whose regularizer over kernels knows the sources of the base kernels."""
+        repeats = 1 if self.sharing is not None else self.n_tasks + 1
+        labels = [source for source in sources for _ in range(repeats)]
+        return replace(self, over=self._over.for_sources(labels))
+
+    @property
+    def convex(self) -> bool:
+        """Whether h is convex in the weights."""
+        return self._over.convex
+
     @property
     def separable(self) -> bool:
         """Whether h and g are sums of one term per kernel."""
@@ -205,7 +216,7 @@ class TaskCoupling(Regularizer):
     def atoms(self, n_kernels: int) -> Atoms | None:
         """An exact reduction to a simpler regularizer, or None."""
         if self.sharing is None:
-            return self._over.atoms(n_kernels)
+            return Atoms(np.eye(n_kernels), self._over)
         n_base = n_kernels // (self.n_tasks + 1)
         return Atoms(np.kron(np.eye(n_base), self._pattern), self._over)
 

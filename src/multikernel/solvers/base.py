@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
@@ -18,9 +19,15 @@ from ..banks import AtomBank, Bank
 from ..losses import Loss
 from ..regularizers import Regularizer
 
-_ZERO_SUM = 1e-10  # relative to the sum of absolute values
+_ZERO_SUM = 1e-12  # relative to the sum of absolute values
 _ROUNDING = 1e-14  # of a quadratic form, relative to the largest it could be
-_CONTRADICTION = -1e-8  # a bound this far above an objective proves that one of them is wrong
+_CONTRADICTION = -1e-10  # a bound this far above an objective proves that one of them is wrong
+_DOMAIN_NAMES = {"real": "real", "sign": "-1 or 1", "onehot": "one-hot over classes"}
+_DOMAINS: dict[str, Callable[[Array], bool]] = {
+    "real": lambda y: True,
+    "sign": lambda y: bool(np.all(np.abs(y) == 1)),
+    "onehot": lambda y: bool(np.all((y == 0) | (y == 1)) and np.all(y.sum(axis=1) == 1)),
+}
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,32 @@ class Problem:
         """C times the sample weights, shape (n, 1)."""
         s = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
         return self.C * np.asarray(s, dtype=np.float64)[:, np.newaxis]
+
+    def check(self) -> None:
+        """Raise ValueError where a part does not fit the others, before anything is computed."""
+        self.loss.check()
+        self.regularizer.check()
+        self.regularizer.check_n_kernels(self.bank.n_kernels)
+        n = self.bank.n_samples
+        if self.y.ndim != 2 or len(self.y) != n:
+            raise ValueError(
+                f"Problem: y must have shape (n_samples, n_outputs) with n_samples = {n}, got "
+                f"{self.y.shape}; use y[:, np.newaxis] for one output."
+            )
+        if not np.all(np.isfinite(self.y)):
+            raise ValueError("Problem: y must be finite, but contains NaN or infinity.")
+        if not _DOMAINS[self.loss.y_domain](self.y):
+            raise ValueError(
+                f"Problem: y must be {_DOMAIN_NAMES[self.loss.y_domain]} for {self.loss!r}."
+            )
+        if not (0 < self.C < np.inf):
+            raise ValueError(f"Problem: C must be positive and finite, got {self.C}.")
+        s = self.sample_weight
+        if s is not None and (s.shape != (n,) or not np.all((s > 0) & np.isfinite(s))):
+            raise ValueError(
+                f"Problem: sample_weight must hold {n} positive finite numbers; leave samples "
+                "without weight out of the bank."
+            )
 
     @cached_property
     def known(self) -> Array | float:
@@ -137,12 +170,12 @@ class Problem:
 
     def feasible_dual(self, alpha: Array) -> Array:
         r"""A near dual point in the domain of the loss, with :math:`\mathbf 1^\top\alpha = 0`."""
+        if not self.fit_intercept:
+            return -self.cost * self.loss.project_dual(self.y, -alpha / self.cost)
         if self.loss.couples_outputs:
             return alpha
         lower, upper = self.loss.dual_bounds(self.y)  # bounds of u = -alpha / cost
         lower, upper = -self.cost * upper, -self.cost * lower
-        if not self.fit_intercept:
-            return np.clip(alpha, lower, upper)
         return _project_box_hyperplane(alpha, lower, upper)
 
 
@@ -308,9 +341,7 @@ class Solver(Component):
 
     def solve(self, problem: Problem, start: Solution | None = None) -> Solution:
         """Minimise the problem, from an earlier solution where one is given."""
-        problem.loss.check()
-        problem.regularizer.check()
-        problem.regularizer.check_n_kernels(problem.bank.n_kernels)
+        problem.check()
         reduced, T = reduce_to_atoms(problem)
         if lack := self.missing(reduced):
             raise TypeError(f"{type(self).__name__} needs {lack}; use solver='auto'.")
@@ -336,8 +367,10 @@ def reduce_to_atoms(problem: Problem) -> tuple[Problem, Array | None]:
     atoms = problem.regularizer.atoms(problem.bank.n_kernels)
     if atoms is None:
         return problem, None
-    bank = AtomBank(problem.bank, atoms.T)
-    return replace(problem, bank=bank, regularizer=atoms.base), atoms.T
+    T = atoms.T
+    reduced = replace(problem, bank=AtomBank(problem.bank, T), regularizer=atoms.base)
+    further, T_further = reduce_to_atoms(reduced)  # the base may have atoms of its own
+    return further, T if T_further is None else T_further @ T
 
 
 def expand_atoms(bank: Bank, solution: Solution, T: Array | None) -> Solution:
