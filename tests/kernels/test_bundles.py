@@ -439,3 +439,11 @@ def test_classifiers_split_bundles_by_class(stack, y):
 
     scores = cross_val_score(Sign(PrecomputedKernels()), bundle(stack), (y > 0).astype(int), cv=3)
     assert scores.mean() > 0.6
+
+
+def test_tables_of_differently_labelled_rows_are_refused(rng):
+    ids = [f"s{i}" for i in range(6)]
+    a, b = pd.DataFrame(rng.normal(size=(6, 2)), ids), pd.DataFrame(rng.normal(size=(6, 3)), ids)
+    ViewBundle({"a": a, "b": b, "c": rng.normal(size=(6, 1)), "d": b.reset_index(drop=True)})
+    with pytest.raises(ValueError, match=r"different row labels.*b\.loc\[a\.index"):
+        ViewBundle({"a": a, "b": b.iloc[::-1]})

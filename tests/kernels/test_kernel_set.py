@@ -334,7 +334,7 @@ def test_bad_tables_are_refused(X):
         KernelSet({"z": None}).fit(ViewBundle({"a": X}))
     with pytest.raises(TypeError, match=r"kernels='precomputed'"):
         KernelSet().fit(KernelBundle({"a": np.eye(3)}))
-    with pytest.raises(TypeError, match=r"Use KernelBundle\.from_list\(kernels\)"):
+    with pytest.raises(TypeError, match=r"Use ViewBundle"):
         KernelSet().fit([X, X])
     with pytest.raises(TypeError, match=r"ViewBundle\(blocks\) for features"):
         KernelSet().fit({"a": X})
@@ -410,3 +410,27 @@ def test_no_factors_where_they_do_not_pay(rng):
     X = rng.normal(size=(80, 20))
     assert KernelSet(families="linear").fit_factors(X) is None
     assert KernelSet({"a": slice(0, 2)}, ["linear", "rbf"]).fit_factors(X) is None
+
+
+def test_text_columns_are_named(rng):
+    X = pd.DataFrame({"age": rng.normal(size=8), "sex": list("mfmfmfmf")})
+    with pytest.raises(ValueError, match=r"Source 'clin': column 'sex' holds text \('m'\)"):
+        KernelSet({"clin": ["age", "sex"]}).fit(X)
+
+
+def test_functions_are_kernels(rng):
+    X = rng.normal(size=(9, 2))
+    given = dict(KernelSet(families=[linear_product], normalize=None).fit_grams(X))
+    assert_allclose(given[0], X @ X.T)
+
+
+def linear_product(A, B):
+    return A @ B.T
+
+
+def test_kernels_in_the_place_of_columns_are_refused():
+    X = np.zeros((4, 2))
+    with pytest.raises(TypeError, match=r"Source 'a' must map to columns.*\(None, RBF\(\)\)"):
+        KernelSet({"a": RBF()}).fit(X)
+    with pytest.raises(TypeError, match=r"sources=\{name: \(columns, families\)\}"):
+        KernelSet(families={"a": "linear"}).fit(X)

@@ -26,11 +26,15 @@ def make_kernels(kernels: Any, normalize: str | None, X: Any) -> Kernels:
         return PrecomputedKernels(normalize=normalize)
     if isinstance(kernels, Mapping):
         return KernelSet(sources=kernels, normalize=normalize)
-    if kernels is None or isinstance(kernels, (str, KernelFamily, list, tuple)):
+    if (
+        kernels is None
+        or isinstance(kernels, (str, KernelFamily, list, tuple))
+        or callable(kernels)
+    ):
         return KernelSet(families=kernels, normalize=normalize)
     raise TypeError(
-        "kernels must be None, 'precomputed', a kernel family or a list of them, a dict of "
-        f"sources, or a KernelSet; got {type(kernels).__name__}."
+        "kernels must be None, 'precomputed', a kernel family, a function or a list of them, a "
+        f"dict of sources, or a KernelSet; got {type(kernels).__name__}."
     )
 
 

@@ -15,6 +15,7 @@ from .._component import Array, resolve
 from .._validation import refuse_collection
 from .base import Kernels, Queries
 from .bundle import KernelBundle
+from .custom import FunctionKernel
 from .families import KERNELS, default_families
 from .family import KernelFamily
 from .group import Group, Index, make_groups
@@ -196,6 +197,12 @@ def _split_sources(sources: Mapping[str, Any] | None, X: Any) -> dict[str, tuple
                 raise ValueError(
                     f"Source {name!r} is not a view of the bundle; it has: {', '.join(X.names)}."
                 )
+    for name, entry in sources.items():
+        if isinstance(entry, KernelFamily):
+            raise TypeError(
+                f"Source {name!r} must map to columns, or to a pair (columns, families); for a "
+                f"kernel on the whole view use (None, {entry!r})."
+            )
     return {
         name: entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, None)
         for name, entry in sources.items()
@@ -206,11 +213,22 @@ def _as_families(families: Any) -> list[KernelFamily]:
     """A list of families from a name, a family, a list of them, or None for the default."""
     if families is None:
         return default_families()
-    if isinstance(families, str | KernelFamily):
+    if isinstance(families, str | KernelFamily) or callable(families):
         families = [families]
     if not families:
         raise ValueError("families is empty; name at least one kernel family.")
-    return [resolve(family, KERNELS, "linear", "family") for family in families]
+    if isinstance(families, Mapping):
+        raise TypeError(
+            "families is a list for all sources; for families of one source use "
+            "sources={name: (columns, families)}, with columns=None for a whole view."
+        )
+    return [_as_family(family) for family in families]
+
+
+def _as_family(family: Any) -> KernelFamily:
+    function = callable(family) and not isinstance(family, KernelFamily)
+    part: KernelFamily = FunctionKernel(family) if function else family
+    return resolve(part, KERNELS, "linear", "family")
 
 
 def _read(block: Any, group: Group) -> Any:
@@ -225,9 +243,24 @@ def _read(block: Any, group: Group) -> Any:
             "read; give it families of its own, such as Spectrum()."
         )
     block = np.asarray(block)[:, None] if len(block.shape) == 1 else block
+    _refuse_text(block, group.source)
     return check_array(
         block, accept_sparse="csr", dtype=np.float64, input_name=f"source {group.source!r}"
     )
+
+
+def _refuse_text(block: Any, source: str) -> None:
+    """Refuse columns of text by their names, before they fail to be numbers."""
+    if not hasattr(block, "columns"):
+        return
+    for column in block.columns:
+        values = np.asarray(block[column], dtype=object)
+        text = next((v for v in values if isinstance(v, str)), None)
+        if text is not None:
+            raise ValueError(
+                f"Source {source!r}: column {column!r} holds text ({text!r}); encode it as "
+                "numbers, for instance with pandas.get_dummies or OneHotEncoder, or leave it out."
+            )
 
 
 def _as_strings(block: Any, source: str) -> Any:

@@ -146,7 +146,7 @@ class PrecomputedKernels(Kernels):
         if len(missing):
             raise ValueError(
                 f"expected kernels against the {self.n_samples_} training samples, but "
-                f"{len(missing)} of them are not among the columns, first {missing[0]!r}."
+                f"{len(missing)} of them are not among the columns, first {missing[0].item()!r}."
             )
 
     def _wrap_array(self, Z: Any) -> KernelBundle:

@@ -18,7 +18,8 @@ class ViewBundle(RowContainer):
     Parameters
     ----------
     blocks : mapping from str to block
-        Blocks with equal numbers of rows, in equal order. They are not copied.
+        Blocks with equal numbers of rows, in equal order; row labels of pandas tables must agree.
+        They are not copied.
 
     Examples
     --------
@@ -33,7 +34,10 @@ class ViewBundle(RowContainer):
 
     def __init__(self, blocks: Mapping[str, Any]) -> None:
         if not isinstance(blocks, Mapping) or not blocks:
-            raise TypeError("ViewBundle needs a non-empty mapping from names to blocks of rows.")
+            raise TypeError(
+                "ViewBundle needs a non-empty mapping from names to blocks of rows, such as "
+                "ViewBundle({'rna': A, 'mri': B})."
+            )
         self._blocks = {str(name): _as_block(block, name) for name, block in blocks.items()}
         sizes = {name: block.shape[0] for name, block in self._blocks.items()}
         first = next(iter(sizes))
@@ -43,6 +47,7 @@ class ViewBundle(RowContainer):
                     f"All views must hold the same samples: {first!r} has {sizes[first]} rows, "
                     f"{name!r} has {size}."
                 )
+        _check_row_labels(self._blocks)
         self._rows = np.arange(sizes[first])
 
     @property
@@ -80,6 +85,20 @@ class ViewBundle(RowContainer):
     def _compact(self) -> dict[str, Any]:
         blocks = {name: self.block(name) for name in self.names}
         return {"_blocks": blocks, "_rows": np.arange(len(self))}
+
+
+def _check_row_labels(blocks: Mapping[str, Any]) -> None:
+    """Refuse tables whose rows are labelled as other samples, or as the same in another order."""
+    labels = {name: np.asarray(b.index) for name, b in blocks.items() if hasattr(b, "iloc")}
+    named = {n: ids for n, ids in labels.items() if not np.array_equal(ids, np.arange(len(ids)))}
+    first = next(iter(named), None)
+    for name, ids in named.items():
+        if first is not None and not np.array_equal(ids, named[first]):
+            raise ValueError(
+                f"Views {first!r} and {name!r} have different row labels: reorder one by the "
+                f"labels of the other ({name}.loc[{first}.index]), or pass {name}.to_numpy() if "
+                "the rows are the same samples."
+            )
 
 
 def _as_block(block: Any, name: str) -> Any:
