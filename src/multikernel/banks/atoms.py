@@ -29,6 +29,7 @@ class AtomBank(Bank):
     def __init__(self, bank: Bank, T: Array) -> None:
         self.bank = bank
         self.T = T
+        self.rounding = bank.rounding
 
     @property
     def n_kernels(self) -> int:

@@ -20,6 +20,7 @@ class Bank(ABC):
     One sweep over all entries of all kernels is a *bank pass*; ``n_passes`` counts them.
     """
 
+    rounding: float = 1e-15  # of a quadratic form, relative to the largest it could be
     _passes: float = 0.0
 
     @property

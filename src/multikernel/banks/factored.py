@@ -30,6 +30,8 @@ class FactoredBank(Bank):
            [2., 5.]])
     """
 
+    rounding = 1e-26  # a quadratic form is a squared norm here
+
     def __init__(self, factors: Sequence[Array]) -> None:
         ranks = np.array([Z.shape[1] for Z in factors])
         n_bytes = 8.0 * len(factors[0]) * float(ranks.sum())
@@ -96,6 +98,10 @@ class FactoredBank(Bank):
         for index, Z in self._groups:
             out[index] = np.sum((Z.transpose(0, 2, 1) @ A) ** 2, axis=(-2, -1))
         return out
+
+    def eigenvalue_bounds(self) -> Array:
+        """Upper bounds of the largest eigenvalues: the traces, which are squared norms here."""
+        return np.array([np.sum(Z**2) for Z in self.factors])
 
     def select(self, kernels: Index | Sequence[int]) -> FactoredBank:
         """The bank of some of the kernels."""

@@ -20,7 +20,6 @@ from ..losses import Loss
 from ..regularizers import Regularizer
 
 _ZERO_SUM = 1e-12  # relative to the sum of absolute values
-_ROUNDING = 1e-14  # of a quadratic form, relative to the largest it could be
 _CONTRADICTION = -1e-10  # a bound this far above an objective proves that one of them is wrong
 _DOMAIN_NAMES = {"real": "real", "sign": "-1 or 1", "onehot": "one-hot over classes"}
 _DOMAINS: dict[str, Callable[[Array], bool]] = {
@@ -151,7 +150,7 @@ class Problem:
 
     @cached_property
     def _rounding(self) -> Array:
-        return _ROUNDING * self.bank.eigenvalue_bounds()
+        return self.bank.rounding * self.bank.eigenvalue_bounds()
 
     def without_noise(self, d: Array, alpha: Array, G: Array) -> Array:
         r"""Weights without those kernels for which :math:`K_m \alpha` is nothing but rounding.

@@ -18,6 +18,7 @@ _MEMORY = 5  # sweeps between two extrapolations
 _MAX_CYCLES = 20  # of that many sweeps over the blocks in use, before all blocks are visited again
 _RIDGE = 1e-12  # of the small system of an extrapolation, relative
 _ROUNDING = 1e-15  # relative error of an objective
+_VANISHED = 1e-16  # squared norm of a block, relative to the largest
 _MODERATE = 3000  # samples up to which the machine of a certificate is fitted exactly
 
 
@@ -81,7 +82,8 @@ class BlockDescent(Solver):
             blocks.settle(
                 blocks.used, float(np.clip(0.001 * progress.gap, 0.0001 * self.tol, 0.01))
             )
-            d = blocks.weights()
+            alpha = problem.feasible_dual(-blocks.gradient())  # α = −C ℓ'(z)
+            d = problem.without_noise(blocks.weights(), alpha, problem.bank.quadratic(alpha))
             alpha, b, f = _machine(problem, d, blocks, 0.1 * self.tol, point)
             point = Start(alpha, b)
             G = problem.bank.quadratic(alpha)  # G_m = αᵀK_m α
@@ -136,9 +138,11 @@ class _Blocks:
         return np.array([np.sum(w**2) for w in self.w])
 
     def weights(self) -> Array:
-        """The weights that belong to the norms; finite also where a kernel vanishes."""
-        d = self.problem.regularizer.optimal_weights(self.sq_norms())
-        return np.where(np.isfinite(d), d, 1.0)
+        """The weights that belong to the norms; zero, not unbounded, where a block vanishes."""
+        sq_norms = self.sq_norms()
+        d = self.problem.regularizer.optimal_weights(sq_norms)
+        vanished = sq_norms <= _VANISHED * sq_norms.max()
+        return d if self.problem.regularizer.convex else np.where(vanished, 0.0, d)
 
     def objective(self) -> float:
         """The value of J with the best weights."""
