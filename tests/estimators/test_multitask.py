@@ -141,7 +141,7 @@ def test_task_by_position_name_and_view(tasks):
     expected = MultiTaskMKLRegressor(task=-1).fit(X, y).predict(X)
     forms = [
         ("site", frame),
-        ("site", pl.from_pandas(frame)),
+        ("site", pl.DataFrame({name: frame[name].to_list() for name in frame})),
         (3, frame),
         ("site", ViewBundle({"all": X[:, :3], "site": task.tolist()})),
         (3, csr_array(X)),

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from .._component import Array
-from .rows import Index, RowContainer
+from .rows import Index, RowContainer, plain
 
 Kind = Literal["gram", "distance"]
 
@@ -184,7 +184,8 @@ def _as_matrix(K: Any, name: str, ids: Any, column_ids: Any, shape: tuple[int, i
         for axis, labels, wanted in (("row", K.index, ids), ("column", K.columns, column_ids)):
             missing = [i for i in np.asarray(wanted).tolist() if i not in labels]
             if missing:
-                raise ValueError(f"Kernel {name!r} has no {axis} for the sample id {missing[0]!r}.")
+                first = plain(missing[0])
+                raise ValueError(f"Kernel {name!r} has no {axis} for the sample id {first!r}.")
         K = K.loc[list(ids), list(column_ids)]
     K = np.asarray(K)
     if K.ndim == 2 and K.shape[0] != K.shape[1] and shape[0] == shape[1]:

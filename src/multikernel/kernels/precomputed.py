@@ -15,6 +15,7 @@ from .bundle import KernelBundle
 from .distances import ExpDistance
 from .family import KernelFamily
 from .group import Group, Index, make_groups
+from .rows import plain
 
 
 @dataclass(repr=False)
@@ -146,7 +147,7 @@ class PrecomputedKernels(Kernels):
         if len(missing):
             raise ValueError(
                 f"expected kernels against the {self.n_samples_} training samples, but "
-                f"{len(missing)} of them are not among the columns, first {missing[0].item()!r}."
+                f"{len(missing)} of them are not among the columns, first {plain(missing[0])!r}."
             )
 
     def _wrap_array(self, Z: Any) -> KernelBundle:

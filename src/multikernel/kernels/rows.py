@@ -87,6 +87,11 @@ def _is_full_slice(part: Any) -> bool:
     return isinstance(part, slice) and part == slice(None)
 
 
+def plain(identity: Any) -> Any:
+    """A sample id as people write it, without its numpy type."""
+    return identity.item() if isinstance(identity, np.generic) else identity
+
+
 def take_rows(block: Any, rows: Any) -> Any:
     """Rows of an array, sparse matrix, pandas or polars table."""
     if hasattr(block, "iloc"):
