@@ -23,9 +23,11 @@ def cholesky(A: Array, diagonal: Array | float = 0.0) -> Cholesky:
         raised = A.T.copy(order="F")  # LAPACK works in place on column order
         raised[np.diag_indices_from(raised)] += diagonal + jitter
         try:
-            return cho_factor(raised, lower=True, overwrite_a=True, check_finite=False)
+            factor: Cholesky = cho_factor(raised, lower=True, overwrite_a=True, check_finite=False)
         except np.linalg.LinAlgError:
             jitter = max(10 * jitter, _FIRST_JITTER * float(np.mean(np.diag(A))))
+        else:
+            return factor
     raise np.linalg.LinAlgError(
         "the combined kernel is not positive semi-definite; check the kernels."
     )
