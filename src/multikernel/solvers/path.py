@@ -100,7 +100,8 @@ def regularization_path(
     >>> from multikernel.solvers import Problem
     >>> bank = PackedBank.from_grams([np.diag([4.0, 0.0]), np.diag([0.0, 1.0])])
     >>> problem = Problem(bank, np.array([[3.0], [0.5]]), Squared(), LpNorm(), fit_intercept=False)
-    >>> [int(np.sum(s.weights > 0)) for s in regularization_path(problem, [0.1, 1.0, 10.0])]
+    >>> path = regularization_path(problem, [0.1, 1.0, 10.0])
+    >>> [int(np.sum(s.weights > 1e-6)) for s in path]
     [0, 1, 2]
     """
     reduced, T = reduce_to_atoms(problem)
