@@ -193,6 +193,8 @@ def test_precomputed_kernels_have_no_task(tasks):
 def test_the_general_form_is_the_regularizer_over_all_kernels(over, solver):
     direct = make_problem(Squared(), over, M=6)
     coupled = replace(direct, regularizer=TaskCoupling(2, over=over))
+    d, G, z = np.linspace(0.9, 0.4, 6), np.linspace(0.5, 2.0, 6), direct.y / 2
+    assert_allclose(coupled.objective(d, G, z), direct.objective(d, G, z))  # anywhere
     tol = 1e-6 if solver == "alternating" else 1e-9
     for problem in (direct, coupled):
         kind = Alternating(tol=tol) if solver == "alternating" else choose_solver(problem, tol=tol)
