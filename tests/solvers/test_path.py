@@ -88,7 +88,7 @@ def test_screening_knows_where_it_may_not():
 
 
 def test_eigenvalue_bounds_are_bounds(rng):
-    bank = make_problem(Squared(), Uniform(), n=50).bank
+    bank = make_problem(Squared(), Uniform(), n=100).bank  # more than one panel
     largest = [np.linalg.eigvalsh(bank.gram(m))[-1] for m in range(bank.n_kernels)]
     assert np.all(bank.eigenvalue_bounds() >= largest)
     norms = [np.linalg.norm(bank.gram(m)) for m in range(bank.n_kernels)]
