@@ -60,7 +60,9 @@ def solve_with_cvxpy(
     constraints = [*norms, *constraints, (cp.sum(b) if loss.couples_outputs else 0 * b[0, 0]) == 0]
     if not fit_intercept:
         constraints.append(b == 0)
-    data = cost @ loss_terms(loss, y, z if offset is None else z + offset)
+    seen = z if offset is None else z + offset
+    data = cost @ loss_terms(loss, y, seen)
+    constraints += loss_constraints(loss, seen)
     problem = cp.Problem(cp.Minimize(data + penalty), constraints)
     _run_clarabel(problem)
     multipliers = np.array([float(norm.dual_value) for norm in norms])
@@ -95,8 +97,16 @@ def loss_terms(loss: Any, y: np.ndarray, z: Any) -> Any:
         "Absolute": lambda: cp.abs(y - z),
         "EpsilonInsensitive": lambda: cp.pos(cp.abs(y - z) - loss.epsilon),
         "Huber": lambda: cp.huber(y - z, loss.delta) / 2,
+        "RelativeMargin": lambda: (
+            cp.pos(1 - cp.multiply(y, z)) if loss.bound > 1 else 1 - cp.multiply(y, z)
+        ),
     }
     return cp.sum(terms[name](), axis=1)
+
+
+def loss_constraints(loss: Any, z: Any) -> list[Any]:
+    """The bounds on predictions beyond which the losses are infinite."""
+    return [cp.abs(z) <= loss.bound] if type(loss).__name__ == "RelativeMargin" else []
 
 
 def block_penalty(regularizer: Any, t: Any) -> tuple[Any, list[Any]]:
@@ -153,6 +163,17 @@ def _with_weights(t: Any, d: Any, h: Any) -> tuple[Any, list[Any]]:
     return (sum(ratios) + h) / 2, []
 
 
+def _q_norm(reg: Any, t: Any) -> tuple[Any, list[Any]]:
+    M = t.shape[0]
+    d, ratio = cp.Variable(M), cp.Variable(M)
+    cones = [cp.SOC(ratio[m] + d[m], cp.hstack([2 * t[m], ratio[m] - d[m]])) for m in range(M)]
+    eigenvalues, V = np.linalg.eigh(reg.Q)
+    R = V * np.sqrt(np.maximum(eigenvalues, 0.0))
+    if reg.form == "tikhonov":
+        return (cp.sum(ratio) + cp.sum_squares(R.T @ d)) / 2, cones
+    return cp.sum(ratio) / 2, [*cones, cp.norm(R.T @ d) <= 1]
+
+
 def _weight_penalty(reg: Any, t: Any) -> tuple[Any, list[Any]]:
     d = cp.Variable(t.shape[0], nonneg=True)
     terms = {
@@ -180,6 +201,7 @@ _PENALTIES = {
     ),
     "Wedge": _wedge,
     "GroupNorm": _group,
+    "QNorm": _q_norm,
     "TaskCoupling": _task_coupling,
     "WeightPenalty": _weight_penalty,
     "BlockPenalty": _custom_block_norm,
@@ -226,6 +248,9 @@ def loss_values(loss: Any, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         "EpsilonInsensitive": lambda: np.maximum(0, size - loss.epsilon),
         "Huber": lambda: np.where(
             size <= loss.delta, size**2 / 2, loss.delta * size - loss.delta**2 / 2
+        ),
+        "RelativeMargin": lambda: (
+            np.maximum(0, 1 - y * z) + _at_most(float(np.max(np.abs(z))), loss.bound)
         ),
     }
     return np.sum(terms[name](), axis=1)
@@ -298,6 +323,7 @@ _WEIGHT_PENALTIES = {
     "ElasticNet": _elastic_value,
     "Wedge": _wedge_value,
     "GroupNorm": _group_value,
+    "QNorm": lambda reg, d: _at_most(d @ reg.Q @ d, 1.0) if reg.form == "ivanov" else d @ reg.Q @ d,
     "TaskCoupling": _task_value,
     "WeightPenalty": _weight_value,
     "BlockPenalty": _block_value,

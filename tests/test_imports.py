@@ -9,7 +9,7 @@ import pytest
 from helpers import instances
 
 import multikernel
-from multikernel import kernels, losses, regularizers, solvers
+from multikernel import interactions, kernels, likelihoods, losses, regularizers, solvers
 from multikernel._component import concrete_subclasses
 
 SOURCE = Path(multikernel.__file__).parent
@@ -18,22 +18,25 @@ SOURCE = Path(multikernel.__file__).parent
 LEVELS = {
     -1: ["_component"],
     0: ["_linalg", "_memory", "_validation"],
-    1: ["kernels", "banks", "losses", "regularizers"],
-    2: ["solvers", "datasets"],
-    3: ["estimators"],
-    4: ["displays"],
-    5: ["report"],
-    6: ["cli"],
+    1: ["kernels", "banks", "losses", "likelihoods", "regularizers", "spatial"],
+    2: ["solvers", "datasets", "theory"],
+    3: ["interactions", "bayes"],
+    4: ["estimators"],
+    5: ["displays"],
+    6: ["report"],
+    7: ["cli"],
 }
 LEVEL = {name: level for level, names in LEVELS.items() for name in names}
-SIBLINGS = {("kernels", "banks"), ("banks", "kernels")}
+SIBLINGS = {("kernels", "banks"), ("banks", "kernels"), ("likelihoods", "losses")}
 
 HEAVY = ["matplotlib", "pandas", "polars", "jinja2", "typer", "rich", "dask", "multikernel.cli"]
 
 REGISTRIES = {
     "losses": (losses.Loss, losses.LOSSES),
+    "likelihoods": (likelihoods.Likelihood, likelihoods.LIKELIHOODS),
     "regularizers": (regularizers.Regularizer, regularizers.REGULARIZERS),
     "solvers": (solvers.Solver, solvers.SOLVERS),
+    "interactions": (interactions.Interaction, interactions.INTERACTIONS),
     "kernels": (kernels.KernelFamily, kernels.KERNELS),
 }
 

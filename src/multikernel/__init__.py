@@ -10,10 +10,19 @@ from typing import Any
 
 from .banks import FactoredBank, PackedBank
 from .estimators import (
+    QSVC,
+    QSVR,
     MKLClassifier,
     MKLRegressor,
     MultiTaskMKLClassifier,
     MultiTaskMKLRegressor,
+)
+from .interactions import (
+    DualCovariance,
+    ErrorCorrelation,
+    GraphLaplacian,
+    KernelAlignment,
+    SourceBlocks,
 )
 from .kernels import (
     RBF,
@@ -42,6 +51,7 @@ from .losses import (
     Huber,
     Logistic,
     Multinomial,
+    RelativeMargin,
     Squared,
     SquaredHinge,
 )
@@ -50,6 +60,7 @@ from .regularizers import (
     ElasticNet,
     GroupNorm,
     LpNorm,
+    QNorm,
     TaskCoupling,
     Uniform,
     Wedge,
@@ -70,12 +81,14 @@ from .solvers import (
     critical_C,
     regularization_path,
 )
+from .spatial import spatial_laplacian
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
-_LAZY_MODULES = ("datasets", "displays", "report")
+_LAZY_MODULES = ("datasets", "displays", "report", "theory")
 _LAZY_NAMES = {
     "ConvergenceDisplay": "displays",
+    "QNormDisplay": "displays",
     "WeightsDisplay": "displays",
     "load_demo": "datasets",
     "make_multiview_classification": "datasets",
@@ -84,6 +97,8 @@ _LAZY_NAMES = {
 }
 
 __all__ = [
+    "QSVC",
+    "QSVR",
     "RBF",
     "Absolute",
     "Alternating",
@@ -92,16 +107,20 @@ __all__ = [
     "Chi2",
     "Cosine",
     "DualAugmentedLagrangian",
+    "DualCovariance",
     "DualNewton",
     "ElasticNet",
     "EpsilonInsensitive",
+    "ErrorCorrelation",
     "ExpDistance",
     "FactoredBank",
     "FunctionKernel",
+    "GraphLaplacian",
     "GroupNorm",
     "Hinge",
     "HistogramIntersection",
     "Huber",
+    "KernelAlignment",
     "KernelBundle",
     "KernelSet",
     "Laplacian",
@@ -119,8 +138,11 @@ __all__ = [
     "Polynomial",
     "PrecomputedKernels",
     "Problem",
+    "QNorm",
+    "RelativeMargin",
     "SklearnKernel",
     "Solution",
+    "SourceBlocks",
     "Spectrum",
     "Squared",
     "SquaredHinge",
@@ -136,6 +158,7 @@ __all__ = [
     "ivanov_to_tikhonov",
     "nearest_psd",
     "regularization_path",
+    "spatial_laplacian",
     "tikhonov_to_ivanov",
 ]
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from scipy.linalg import cho_factor
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.optimize import nnls
 
 from ._component import Array
 
 Cholesky: TypeAlias = tuple[Array, bool]
 _FIRST_JITTER = 1e-14  # relative to the mean diagonal; rounding of a positive semi-definite matrix
+_MAX_EXCHANGES = 60
+_CHANCES = 3  # exchanges of all indices at once that may fail to make fewer of them wrong
+_PULL = 1e-12  # a gradient smaller than this, relative to q, is rounding
 
 
 def cholesky(A: Array, diagonal: Array | float = 0.0) -> Cholesky:
@@ -31,3 +36,30 @@ def cholesky(A: Array, diagonal: Array | float = 0.0) -> Cholesky:
     raise np.linalg.LinAlgError(
         "the combined kernel is not positive semi-definite; check the kernels."
     )
+
+
+def nonnegative_minimiser(Q: Array, q: Array, guess: NDArray[np.bool_]) -> Array:
+    r"""The minimiser of :math:`\tfrac12 x^\top Q x - q^\top x` over :math:`x \ge 0`.
+
+    Active sets are exchanged all at once, and one at a time where that does not help (block
+    principal pivoting); where even this cycles, nonnegative least squares finds the same point.
+    """
+    x = np.zeros_like(q)
+    free, fewest, chances = guess, len(q) + 1, _CHANCES
+    for _ in range(_MAX_EXCHANGES):
+        x[:] = 0.0
+        x[free] = cho_solve(cholesky(Q[np.ix_(free, free)]), q[free], check_finite=False)
+        pull = q - Q @ x  # minus the gradient
+        wrong = np.where(free, x <= 0, pull > _PULL * np.abs(q).max())
+        n_wrong = int(np.count_nonzero(wrong))
+        if not n_wrong:
+            return x
+        chances = _CHANCES if n_wrong < fewest else chances - 1
+        fewest = min(fewest, n_wrong)
+        if chances < 0:
+            wrong = np.arange(len(q)) == np.flatnonzero(wrong)[-1]
+        free = free ^ wrong
+    R = np.tril(cholesky(Q)[0]).T  # Q = RᵀR, so the model is ½‖R x − r‖²
+    r = solve_triangular(R, q, trans="T")
+    solution: Array = nnls(R, r, maxiter=30 * len(q))[0]
+    return solution

@@ -58,7 +58,7 @@ def check_gram(K: Array, name: str, *, definite: bool = True) -> None:
 def check_definite(K: Array, name: str) -> None:
     r"""Refuse a matrix with an eigenvalue below :math:`-10^{-8} \lambda_{\max}`."""
     tolerance = _tolerance(K)
-    if _has_cholesky(K, tolerance * _largest_eigenvalue(K)):
+    if has_cholesky(K, tolerance * _largest_eigenvalue(K)):
         return
     eigenvalues = eigvalsh(np.asarray(K, dtype=np.float64))
     bound = -tolerance * max(eigenvalues[-1], 0.0)
@@ -150,7 +150,7 @@ def _largest_eigenvalue(K: Array) -> float:
     return max(estimate, 0.0)
 
 
-def _has_cholesky(K: Array, shift: float) -> bool:
+def has_cholesky(K: Array, shift: float) -> bool:
     """Whether K plus a multiple of the identity is positive definite."""
     shifted = np.array(K, dtype=np.float64)
     shifted[np.diag_indices(len(K))] += shift

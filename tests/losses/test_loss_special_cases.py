@@ -13,6 +13,7 @@ from multikernel.losses import (
     Huber,
     Logistic,
     Multinomial,
+    RelativeMargin,
     Squared,
     SquaredHinge,
 )
@@ -43,6 +44,29 @@ def test_huber_with_a_small_delta_is_absolute(data):
 
 def test_epsilon_zero_is_absolute(data):
     assert_same_loss(EpsilonInsensitive(epsilon=0.0), Absolute(), *data, atol=1e-13)
+
+
+def test_a_distant_bound_is_no_bound(data):
+    y, f, cost = data
+    y, wide, hinge = np.sign(y), RelativeMargin(bound=1e6), Hinge()
+    for method in ("value", "gradient"):
+        assert_allclose(getattr(wide, method)(y, f), getattr(hinge, method)(y, f), rtol=0)
+    assert_allclose(wide.prox(y, f, 0.6), hinge.prox(y, f, 0.6), rtol=0)
+    assert_allclose(wide.best_intercept(y, f, cost), hinge.best_intercept(y, f, cost), rtol=1e-13)
+    u = hinge.project_dual(y, f)
+    assert_allclose(wide.conjugate(y, u), hinge.conjugate(y, u), atol=1e-15)
+
+
+def test_walls_hold_any_pull():
+    loss, y = RelativeMargin(bound=1.5), np.array([[1.0], [-1.0]])
+    for side in (-1.5, 1.5):
+        f = np.full((2, 1), side)
+        for pull in (0.0, 0.3, 40.0):  # outwards, on top of the slope next to the wall
+            u = loss.gradient(y, 0.999 * f) + np.sign(side) * pull
+            assert_allclose(loss.value(y, f) + loss.conjugate(y, u), u * f, atol=1e-13)
+        assert_allclose(loss.prox(y, 10 * f, 0.5), f)
+    assert np.all(np.isfinite(loss.value(y, np.full((2, 1), 1.5 * (1 + 5e-10)))))
+    assert np.all(np.isinf(loss.value(y, np.full((2, 1), 1.5 * (1 + 1e-8)))))
 
 
 def test_two_class_multinomial_is_logistic(rng):
@@ -102,6 +126,18 @@ def test_one_class_hinge_gives_the_end_of_its_half_line():
     assert_allclose(Hinge().best_intercept(-np.ones((3, 1)), f, cost), [-3.0])  # no cost, no say
 
 
+def test_intercept_keeps_to_the_band():
+    loss, cost = RelativeMargin(bound=2.0), np.array([[1.0], [1.0], [0.1]])
+    y, f = np.array([[1.0], [1.0], [-1.0]]), np.array([[-1.0], [0.5], [1.5]])
+    assert_allclose(Hinge().best_intercept(y, f, cost), [2.0])
+    assert_allclose(loss.best_intercept(y, f, cost), [0.5])  # 1.5 + 0.5 is the bound
+    assert_allclose(loss.best_intercept(y, f + 0.5, cost), [0.0], atol=1e-15)
+    one_class = loss.best_intercept(np.ones((2, 1)), np.array([[0.5], [0.7]]), np.ones((2, 1)))
+    assert_allclose(one_class, [0.9])  # the middle of [0.5, 1.3]
+    wide = np.array([[-3.0], [2.0], [3.0]])  # no constant will do: none leaves the other side alone
+    assert -1.0 <= loss.best_intercept(y, wide, cost)[0] <= 1.0
+
+
 def test_absent_class_gets_no_probability(rng):
     y, f = np.eye(3)[[0, 1, 0, 1]], rng.normal(size=(4, 3))
     b = Multinomial().best_intercept(y, f, np.ones((4, 1)))
@@ -120,3 +156,9 @@ def test_epsilon_out_of_range_is_refused(epsilon):
 def test_delta_out_of_range_is_refused(delta):
     with pytest.raises(ValueError, match="delta must be a finite number > 0"):
         Huber(delta=delta).check()
+
+
+@pytest.mark.parametrize("bound", [0.9, -2.0, np.nan, np.inf, "wide"])
+def test_bound_out_of_range_is_refused(bound):
+    with pytest.raises(ValueError, match="bound must be a finite number >= 1"):
+        RelativeMargin(bound=bound).check()

@@ -109,6 +109,9 @@ def penalty(reg, d):
         if reg.form == "ivanov":
             return 0, [cp.pnorm(cp.hstack(norms), reg.across) <= 1]
         return cp.sum(cp.power(cp.hstack(norms), reg.across)) / reg.across, []
+    if name == "QNorm":
+        size = cp.quad_form(d, cp.psd_wrap(reg.Q))
+        return (0, [size <= 1]) if reg.form == "ivanov" else (size, [])
     if name == "TaskCoupling":
         if reg.sharing is None:
             return 0, [cp.sum(d) <= 1]
@@ -339,7 +342,7 @@ def test_atoms_are_an_exact_reduction(reg, rng):
 
 
 def permutable(reg):
-    named = type(reg).__name__ in ("Wedge", "GroupNorm")
+    named = type(reg).__name__ in ("Wedge", "GroupNorm", "QNorm")
     return not named and not (isinstance(reg, TaskCoupling) and reg.sharing is not None)
 
 
@@ -406,7 +409,7 @@ def test_inputs_are_not_changed(reg, rng):
 @each()
 def test_one_kernel(reg):
     one = np.array([0.49])
-    if type(reg).__name__ in ("GroupNorm", "TaskCoupling"):
+    if type(reg).__name__ in ("GroupNorm", "TaskCoupling", "QNorm"):
         with pytest.raises(ValueError, match="kernel"):
             reg.check_n_kernels(M + 1)
         return

@@ -87,7 +87,7 @@ def test_round_trip_is_exact(rng):
 def test_what_cannot_be_mapped_is_refused():
     d = np.array([1.0, 2.0, 0.5])
     for reg in (ElasticNet(), TaskCoupling(n_tasks=2)):
-        with pytest.raises(TypeError, match="LpNorm and GroupNorm"):
+        with pytest.raises(TypeError, match="LpNorm, GroupNorm and QNorm"):
             tikhonov_to_ivanov(reg, 1.0, d)
     with pytest.raises(ValueError, match="must have form='tikhonov' here"):
         tikhonov_to_ivanov(LpNorm(form="ivanov"), 1.0, d)

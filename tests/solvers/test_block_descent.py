@@ -48,7 +48,7 @@ def check_certificate(problem, solution):
     f = sum(d_m * Z @ (Z.T @ alpha) for d_m, Z in zip(d, problem.bank.factors, strict=True))
     assert_allclose(solution.objective, problem.objective(d, G, f + b), rtol=1e-12)
     assert_allclose(solution.sq_norms, d**2 * G, rtol=1e-9, atol=1e-14)
-    own = problem.dual_objective(alpha, G, problem.best_scale(alpha, G))
+    own = problem.dual_ray(alpha, G)(problem.best_scale(alpha, G))
     assert own - 1e-12 * abs(own) <= solution.dual_objective
     assert solution.dual_objective <= solution.objective * (1 + 1e-13)
     gap = max(solution.objective - solution.dual_objective, 0.0) / solution.objective

@@ -56,7 +56,7 @@ def check_certificate(problem, solution):
     assert solution.dual_objective <= solution.objective * (1 + 1e-13)
     gap = max(solution.objective - solution.dual_objective, 0.0) / solution.objective
     assert_allclose(solution.gap, gap, rtol=1e-9, atol=1e-15)
-    own = problem.dual_objective(alpha, G, problem.best_scale(alpha, G))
+    own = problem.dual_ray(alpha, G)(problem.best_scale(alpha, G))
     assert solution.dual_objective >= own - 1e-12 * abs(own)
 
 

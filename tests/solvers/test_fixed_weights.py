@@ -8,10 +8,17 @@ from problems import make_problem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR
 
-from multikernel.losses import LOSSES, EpsilonInsensitive, Hinge, Squared
+from multikernel.banks import PackedBank
+from multikernel.losses import LOSSES, EpsilonInsensitive, Hinge, RelativeMargin, Squared
 from multikernel.regularizers import Uniform
-from multikernel.solvers import fit_fixed_weights
-from multikernel.solvers.fixed_weights import Start, _cold_start, _fixed_gap, _proximal_stages
+from multikernel.solvers import Problem, fit_fixed_weights
+from multikernel.solvers.fixed_weights import (
+    Start,
+    _active_set,
+    _cold_start,
+    _fixed_gap,
+    _proximal_stages,
+)
 
 D = np.array([1.0, 0.3, 0.0, 2.0, 0.1, 0.7])
 
@@ -19,7 +26,8 @@ D = np.array([1.0, 0.3, 0.0, 2.0, 0.1, 0.7])
 def machine_gap(problem, K, machine):
     """The relative gap of primal and dual, from their definitions."""
     half_norm = 0.5 * np.sum(machine.alpha * (K @ machine.alpha))
-    primal = problem.data_term(K @ machine.alpha + machine.b) + half_norm
+    t, b = problem.into_reach(K @ machine.alpha, machine.b)
+    primal = problem.data_term(t * K @ machine.alpha + b) + t**2 * half_norm
     dual = problem.dual_data_term(machine.alpha) - half_norm
     return (primal - dual) / abs(primal)
 
@@ -46,6 +54,48 @@ def test_proximal_stages_converge_without_a_guess(loss, C):
     machine = _proximal_stages(problem, K, 1e-8, _cold_start(problem))
     assert machine_gap(problem, K, machine) <= 1e-8
     assert_allclose(_fixed_gap(problem, machine), machine_gap(problem, K, machine), atol=1e-12)
+
+
+@pytest.mark.parametrize("bound", [1.2, 2.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_proximal_steps_grow_with_the_pull_of_a_wall(bound, fit_intercept):
+    """A kernel of two directions of unlike size, and costs that make the losses constraints."""
+    rng = np.random.default_rng(3)
+    y = np.where(rng.random((40, 1)) < 0.5, -1.0, 1.0)
+    X = np.hstack([y * rng.uniform(0.2, 1.2, size=(40, 1)), 30 * rng.normal(size=(40, 1))])
+    K = X @ X.T
+    bank = PackedBank.from_grams([K])
+    problem = Problem(bank, y, RelativeMargin(bound), Uniform(), 1e3, fit_intercept)
+    machine = _proximal_stages(problem, K, 1e-7, _cold_start(problem))
+    assert machine_gap(problem, K, machine) <= 1e-7
+
+
+def test_proximal_steps_follow_the_dual_where_the_excess_grows():
+    """With an offset, if only of zero, nothing is scaled, and the first steps leave the band."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random((40, 1)) < 0.5, -1.0, 1.0)
+    X = rng.normal(size=(40, 20))
+    X[:, 0] = 10 * X[:, 0] + 5 * y[:, 0]
+    X[:, 1] += 2 * y[:, 0]
+    K = X @ X.T
+    bank = PackedBank.from_grams([K])
+    problem = Problem(bank, y, RelativeMargin(1.0), Uniform(), 10.0, offset=np.zeros_like(y))
+    machine = _proximal_stages(problem, K, 1e-8, _cold_start(problem))
+    assert _fixed_gap(problem, machine) <= 1e-8
+
+
+@pytest.mark.parametrize("loss", [Hinge(), RelativeMargin()], ids=repr)
+def test_active_sets_are_exact_on_a_kernel_of_low_rank(loss):
+    """As many samples on kinks as kernel and intercept have directions: all but singular."""
+    vectors = np.random.default_rng(11).normal(size=(4, 12))
+    y = np.array([1, -1, -1, -1, 1, 1, 1, 1, 1, 1, 1, -1.0])[:, np.newaxis]
+    bank = PackedBank.from_grams([np.outer(v, v) for v in vectors])
+    problem = Problem(bank, y, loss, Uniform(), C=2.0)
+    K = bank.combine(np.array([0.79, 1.23, 0.82, 0.09]))
+    start = fit_fixed_weights(problem, K, 1e-4).point
+    machine = _active_set(problem, K, 1e-13, start)
+    assert np.sum(machine.curvature.W > 0) == 5
+    assert machine_gap(problem, K, machine) <= 1e-12
 
 
 @pytest.mark.parametrize("loss", instances(LOSSES), ids=repr)

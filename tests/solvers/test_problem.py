@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from problems import make_problem
 
-from multikernel.losses import Hinge, Multinomial, Squared
+from multikernel.losses import Hinge, Multinomial, RelativeMargin, Squared
 from multikernel.regularizers import GroupNorm, LpNorm, TaskCoupling, Wedge
 from multikernel.solvers import Alternating
-from multikernel.solvers.base import reduce_to_atoms, relative_gap
+from multikernel.solvers.base import Progress, reduce_to_atoms, relative_gap
 
 
 @pytest.mark.parametrize(
@@ -46,4 +47,40 @@ def test_a_bound_above_the_objective_certifies_nothing():
     assert relative_gap(1.0, 1.0 + 1e-6) == np.inf
     assert relative_gap(1.0, 1.0 + 1e-14) == 0.0
     assert relative_gap(1.0, -np.inf) == np.inf
+    assert relative_gap(np.inf, 1.0) == np.inf
     assert relative_gap(2.0, 1.0) == 0.5
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_a_point_out_of_reach_is_scaled_into_it(fit_intercept):
+    loss = RelativeMargin(bound=1.5)
+    problem = make_problem(loss, LpNorm(2.0), n_outputs=2, fit_intercept=fit_intercept, C=20.0)
+    bank, d = problem.bank, np.linspace(0.2, 1.0, 6)
+    alpha = problem.feasible_dual(10 * np.random.default_rng(1).normal(size=problem.y.shape))
+    G, f = bank.quadratic(alpha), bank.combine(d) @ alpha
+    t, b = problem.into_reach(f, np.zeros(2))
+    span = np.ptp(f, axis=0).max() / 2 if fit_intercept else np.abs(f).max()
+    assert span > 3.0
+    assert t == pytest.approx(1.5 / span, rel=1e-14)
+    assert_allclose(b, problem.best_intercept(t * f))
+    assert problem.into_reach(0.9 * t * f, b) == (1.0, b)
+    assert replace(problem, loss=Hinge()).into_reach(f, b) == (1.0, b)
+
+    progress = Progress(problem, tol=1e-6)
+    value = progress.record(d, alpha, problem.best_intercept(f), G, f)
+    _, kept, b, sq_norms = progress.point
+    z = bank.combine(d) @ kept + b
+    assert np.abs(z).max() == pytest.approx(1.5, rel=1e-9)
+    penalty = (d @ bank.quadratic(kept) + np.sum(d**2) / 2) / 2
+    assert value == pytest.approx(20.0 * np.maximum(0, 1 - problem.y * z).sum() + penalty)
+    assert_allclose(sq_norms, d**2 * bank.quadratic(kept))
+    assert progress.best_bound >= problem.dual_objective(alpha, G)
+
+
+def test_a_forgiven_excess_leaves_the_objective_above_the_bound():
+    problem = make_problem(RelativeMargin(bound=1.5), LpNorm(2.0), C=20.0)
+    z = np.linspace(-1, 1, 30)[:, np.newaxis] * 1.5 * (1 + 1e-9)
+    alpha = np.random.default_rng(0).normal(size=problem.y.shape)
+    expected = 1.5e-9 * (abs(alpha[0, 0]) + abs(alpha[-1, 0]))
+    assert problem.strain(alpha, z) == pytest.approx(expected, rel=1e-5)
+    assert problem.strain(alpha, z / (1 + 1e-9)) <= 1e-15

@@ -33,6 +33,7 @@ from multikernel.regularizers import (
     ElasticNet,
     GroupNorm,
     LpNorm,
+    QNorm,
     TaskCoupling,
     Uniform,
     Wedge,
@@ -273,6 +274,21 @@ def test_degenerate_banks(loss, regularizer, case):
     assert_honest(problem, solution, Ks)
     if case in ("rank-one", "many"):
         answer = solve_with_cvxpy(Ks, problem.y, loss, regularizer, problem.C)
+        assert solution.objective == pytest.approx(answer.objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("form", ["tikhonov", "ivanov"])
+def test_more_kernels_than_newton_starts_with(form):
+    rng = np.random.default_rng(4)
+    Ks = make_grams(rng, n_samples=12, n_kernels=40)
+    regularizers = [
+        GroupNorm(groups=[m % 5 for m in range(40)], within=3.0, across=1.0, form=form),
+        QNorm(0.3 * np.eye(40) + np.kron(np.eye(8), np.ones((5, 5))), form=form),
+    ]
+    for regularizer in regularizers:
+        problem = make_problem(Hinge(), regularizer, Ks=Ks)
+        solution = NewtonWeights(tol=1e-7).solve(problem)
+        answer = solve_with_cvxpy(Ks, problem.y, Hinge(), regularizer, problem.C)
         assert solution.objective == pytest.approx(answer.objective, rel=1e-6)
 
 

@@ -2,5 +2,13 @@
 
 from .demo import load_demo
 from .generators import make_multiview_classification, make_multiview_regression
+from .neuroimaging import TopVoxels, make_neuroimaging, neuroimaging_kernels
 
-__all__ = ["load_demo", "make_multiview_classification", "make_multiview_regression"]
+__all__ = [
+    "TopVoxels",
+    "load_demo",
+    "make_multiview_classification",
+    "make_multiview_regression",
+    "make_neuroimaging",
+    "neuroimaging_kernels",
+]

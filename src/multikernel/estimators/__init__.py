@@ -2,6 +2,15 @@
 
 from .classifier import MKLClassifier
 from .multitask import MultiTaskMKLClassifier, MultiTaskMKLRegressor
+from .q_svc import QSVC
+from .q_svr import QSVR
 from .regressor import MKLRegressor
 
-__all__ = ["MKLClassifier", "MKLRegressor", "MultiTaskMKLClassifier", "MultiTaskMKLRegressor"]
+__all__ = [
+    "QSVC",
+    "QSVR",
+    "MKLClassifier",
+    "MKLRegressor",
+    "MultiTaskMKLClassifier",
+    "MultiTaskMKLRegressor",
+]

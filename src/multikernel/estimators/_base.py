@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_scalar
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from .._component import Array, resolve
@@ -21,7 +22,7 @@ from ..solvers import SOLVERS, Problem, Solution, Solver, choose_solver
 from ._inputs import check_inputs, is_pairwise, is_precomputed, make_kernels
 from ._logging import LOGGER
 
-_DTYPES = ("float64", "float32")
+DTYPES = ("float64", "float32")
 
 
 class BaseMKL(BaseEstimator):
@@ -82,26 +83,8 @@ class BaseMKL(BaseEstimator):
         check_scalar(self.C, "C", Real, min_val=0, include_boundaries="neither")
         check_scalar(self.tol, "tol", Real, min_val=0, include_boundaries="neither")
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
-        if self.dtype not in _DTYPES:
-            raise ValueError(f"dtype must be one of {_DTYPES}, got {self.dtype!r}.")
-
-    def _check_sample_weight(self, sample_weight: Any, X: Any) -> Array | None:
-        """Sample weights as an array, or None; not all of them may be zero."""
-        if sample_weight is None:
-            return None
-        s = check_array(
-            sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-        )
-        if s.shape != (X.shape[0],):
-            raise ValueError(
-                f"sample_weight must hold one number for each of the {X.shape[0]} samples, got "
-                f"shape {s.shape}."
-            )
-        if s.min() < 0:
-            raise ValueError(f"sample_weight must not be negative, got {s.min():.3g}.")
-        if not s.any():
-            raise ValueError("sample_weight must not be zero for all samples.")
-        return np.asarray(s)
+        if self.dtype not in DTYPES:
+            raise ValueError(f"dtype must be one of {DTYPES}, got {self.dtype!r}.")
 
     def _learn(self, X: Any, Ys: list[Array], loss: Loss, s: Array | None, cost: Array) -> None:
         """Fit one problem per target on the same kernels.
@@ -122,14 +105,16 @@ class BaseMKL(BaseEstimator):
         bank = self._fit_kernels(X, s, kept)
         unit = np.all(cost == 1)
         problems = [
-            Problem(
-                bank,
-                Y[kept],
-                loss,
-                self._make_regularizer(),
-                float(self.C),
-                self.fit_intercept,
-                None if unit else cost[kept],
+            self._ready(
+                Problem(
+                    bank,
+                    Y[kept],
+                    loss,
+                    self._make_regularizer(),
+                    float(self.C),
+                    self.fit_intercept,
+                    None if unit else cost[kept],
+                )
             )
             for Y in Ys
         ]
@@ -162,7 +147,12 @@ class BaseMKL(BaseEstimator):
 
     def _make_regularizer(self) -> Regularizer:
         regularizer: Regularizer = self._part("regularizer")
-        return regularizer.for_sources([row["source"] for row in self.kernels_.rows_])
+        return regularizer
+
+    def _ready(self, problem: Problem) -> Problem:
+        """The problem with its regularizer made ready for the training kernels and targets."""
+        sources = [row["source"] for row in self.kernels_.rows_]
+        return replace(problem, regularizer=problem.regularizer.for_training(problem, sources))
 
     def _make_solver(self, problem: Problem) -> Solver:
         """The solver asked for; tol and max_iter are its own where it is an object."""
@@ -184,15 +174,18 @@ class BaseMKL(BaseEstimator):
             alpha[self.support_] -= alpha.sum(axis=0) / max(len(self.support_), 1)
         self.dual_coef_ = alpha[:, 0] if alpha.shape[1] == 1 else alpha
         self.intercept_ = np.concatenate([s.intercept for s in solutions])
-        self.weights_ = _only_or_stack([self._shape_weights(s.weights) for s in solutions])
-        self.norms_ = _only_or_stack([self._shape_weights(np.sqrt(s.sq_norms)) for s in solutions])
-        shares = [_shares(p, s) for p, s in zip(problems, solutions, strict=True)]
-        self.contributions_ = _only_or_stack([self._shape_weights(share) for share in shares])
+        self.weights_ = only_or_stack([self._shape_weights(s.weights) for s in solutions])
+        self.norms_ = only_or_stack([self._shape_weights(np.sqrt(s.sq_norms)) for s in solutions])
+        parts = [
+            shares(p.bank, s.weights, s.dual_coef, p.cost[:, 0])
+            for p, s in zip(problems, solutions, strict=True)
+        ]
+        self.contributions_ = only_or_stack([self._shape_weights(part) for part in parts])
         self.objective_ = float(sum(s.objective for s in solutions))
         self.gap_ = float(max(s.gap for s in solutions))
         self.n_iter_ = max(s.n_iter for s in solutions)
         self.converged_ = all(s.converged for s in solutions)
-        self.solution_ = solutions[0] if len(solutions) == 1 else solutions
+        self.solution_: Any = solutions[0] if len(solutions) == 1 else solutions
         self._rows = self.kernels_.table()
         self.sources_ = list(dict.fromkeys(row["source"] for row in self._rows))
         samples, kernels = self.kernels_.needed(*self._expansion())
@@ -284,18 +277,18 @@ class BaseMKL(BaseEstimator):
         return [{}]
 
 
-def _only_or_stack(rows: list[Array]) -> Array:
+def only_or_stack(rows: list[Array]) -> Array:
     """The row itself where there is one, else all of them as a matrix."""
     return rows[0] if len(rows) == 1 else np.stack(rows)
 
 
-def _shares(problem: Problem, solution: Solution) -> Array:
+def shares(bank: Bank, d: Array, alpha: Array, cost: Array | None = None) -> Array:
     """The share of every kernel in the mean absolute components at the training samples."""
-    d, alpha = solution.weights, solution.dual_coef
+    cost = np.ones(len(alpha)) if cost is None else cost
     used = np.flatnonzero(d)
     size = np.zeros(len(d))
-    components = problem.bank.apply(alpha, used)  # K_m α
-    size[used] = d[used] * np.einsum("mit,i->m", np.abs(components), problem.cost[:, 0])
+    components = bank.apply(alpha, used)  # K_m α
+    size[used] = d[used] * np.einsum("mit,i->m", np.abs(components), cost)
     return size / (size.sum() or 1.0)
 
 

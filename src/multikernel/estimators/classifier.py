@@ -8,7 +8,6 @@ import numpy as np
 from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -26,6 +25,7 @@ from ._calibration import (
 )
 from ._inputs import check_inputs
 from ._logging import log_level
+from ._sample_weights import check_sample_weight, class_factors
 
 
 def _has_probabilities(self: Any) -> bool:
@@ -202,7 +202,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         X = check_inputs(self, X, reset=True)
         y = self._check_labels(y)
         check_consistent_length(X, y)
-        s = self._check_sample_weight(sample_weight, X)
+        s = check_sample_weight(sample_weight, X.shape[0])
         codes, cost = self._encode(y, s)
         loss, Ys = self._make_targets(codes)
         with log_level(self.verbose):
@@ -236,7 +236,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
                 f"(of positive weight) belong to one class: {self.classes_.tolist()[0]!r}."
             )
         if self.class_weight is not None:
-            factors = self._class_factors(y[kept], codes[kept], cost[kept])
+            factors = class_factors(self.class_weight, self.classes_, codes[kept], cost[kept])
             if np.sum(factors > 0) < 2:
                 raise ValueError(
                     f"class_weight={self.class_weight!r} leaves fewer than 2 classes with a "
@@ -244,12 +244,6 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
                 )
             cost = cost * np.append(factors, 0)[codes]
         return codes, cost
-
-    def _class_factors(self, y: Array, codes: Array, cost: Array) -> Array:
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            totals = np.bincount(codes, weights=cost)  # a weight of 2 counts as two samples
-            return np.asarray(totals.sum() / (len(totals) * totals))
-        return np.asarray(compute_class_weight(self.class_weight, classes=self.classes_, y=y))
 
     def _make_targets(self, codes: Array) -> tuple[Loss, list[Array]]:
         """The loss, and one array of targets per set of kernel weights."""

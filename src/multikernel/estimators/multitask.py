@@ -39,8 +39,7 @@ class _MultiTask(BaseMKL):
 
     def _make_regularizer(self) -> Regularizer:
         over = self._part("regularizer")
-        coupling = TaskCoupling(len(self.tasks_), sharing=self.sharing, over=over)
-        return coupling.for_sources([row["source"] for row in self.kernels_.rows_])
+        return TaskCoupling(len(self.tasks_), sharing=self.sharing, over=over)
 
     def _shape_weights(self, d: Array) -> Array:
         return d.reshape(-1, len(self.tasks_) + 1).T

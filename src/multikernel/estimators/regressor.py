@@ -13,6 +13,7 @@ from ..losses import Loss
 from ._base import BaseMKL
 from ._inputs import check_inputs
 from ._logging import log_level
+from ._sample_weights import check_sample_weight
 
 
 class MKLRegressor(RegressorMixin, BaseMKL):
@@ -166,7 +167,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
             )
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         check_consistent_length(X, y)
-        s = self._check_sample_weight(sample_weight, X)
+        s = check_sample_weight(sample_weight, X.shape[0])
         with log_level(self.verbose):
             self._learn(X, [y.reshape(len(y), -1)], self._regression_loss(), s, _costs(s, y))
         self._flat = y.ndim == 1

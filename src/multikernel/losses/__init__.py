@@ -7,6 +7,7 @@ from .hinge import Hinge
 from .huber import Huber
 from .logistic import Logistic
 from .multinomial import Multinomial
+from .relative_margin import RelativeMargin
 from .squared import Squared
 from .squared_hinge import SquaredHinge
 
@@ -19,6 +20,7 @@ LOSSES: dict[str, type[Loss]] = {
     "epsilon_insensitive": EpsilonInsensitive,
     "huber": Huber,
     "multinomial": Multinomial,
+    "relative_margin": RelativeMargin,
 }
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "Loss",
     "Multinomial",
     "PiecewiseLinearLoss",
+    "RelativeMargin",
     "SmoothLoss",
     "Squared",
     "SquaredHinge",

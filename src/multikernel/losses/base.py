@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -34,6 +35,11 @@ class Loss(Component):
     curvature_bound: ClassVar[float] = np.inf
     couples_outputs: ClassVar[bool] = False  # through the softmax
     likelihood: ClassVar[bool] = False  # decisions are log-odds, so probabilities follow
+
+    @property
+    def reach(self) -> float:
+        """The largest size of a prediction whose loss is finite; most losses know none."""
+        return np.inf
 
     @property
     def smooth(self) -> bool:
@@ -125,11 +131,14 @@ class SmoothLoss(ElementwiseLoss, ABC):
 
 @dataclass(repr=False)
 class PiecewiseLinearLoss(ElementwiseLoss, ABC):
-    """An elementwise loss made of straight pieces that meet at kinks."""
+    """An elementwise loss made of straight pieces that meet at kinks, and perhaps end at walls."""
 
     @abstractmethod
     def kinks(self, y: Array) -> Array:
-        """The increasing positions in f of the k kinks, an array of shape (k, *y.shape)."""
+        """The increasing positions in f of the k kinks, an array of shape (k, *y.shape).
+
+        Where the loss has a finite reach the first and the last are the walls.
+        """
 
     def best_intercept(self, y: Array, f: Array, cost: Array) -> Array:
         r"""The constants b, one per output, that minimise :math:`\sum_i c_i\, \ell(y_i, f_i + b)`.
@@ -138,10 +147,18 @@ class PiecewiseLinearLoss(ElementwiseLoss, ABC):
         -----
         Exact, by sorting the kinks. The minimisers form an interval: its midpoint is returned, its
         finite end where it is a half-line (the hinge loss with labels of one class), and 0 where no
-        sample has a cost.
+        sample has a cost. Where no constant brings all predictions into reach, those that exceed it
+        on one side and on the other are balanced.
         """
         kinks = self.kinks(y)
-        lower, upper = self.dual_bounds(y)  # the slopes at minus and plus infinity
-        inner = [self.gradient(y, (a + b) / 2) for a, b in pairwise(kinks)]
-        slopes = np.stack([lower, *inner, upper])
-        return piecewise_linear_intercept(kinks - f, cost * slopes)
+        inner = [cost * self.gradient(y, (a + b) / 2) for a, b in pairwise(kinks)]
+        first, last = self._end_slopes(y, cost, inner)
+        return piecewise_linear_intercept(kinks - f, np.stack([first, *inner, last]))
+
+    def _end_slopes(self, y: Array, cost: Array, inner: Sequence[Array]) -> tuple[Array, Array]:
+        """The slopes before and after all kinks; walls are steeper than all pieces together."""
+        if np.isinf(self.reach):
+            lower, upper = self.dual_bounds(y)
+            return cost * lower, cost * upper
+        steep = np.where(cost > 0, 2 * np.sum(np.abs(inner), axis=(0, 1)), 0.0)
+        return -steep, steep

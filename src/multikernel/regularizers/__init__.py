@@ -8,6 +8,7 @@ from .elastic_net import ElasticNet
 from .equivalence import Equivalent, ivanov_to_tikhonov, tikhonov_to_ivanov
 from .group_norm import GroupNorm
 from .lp_norm import LpNorm
+from .q_norm import QNorm
 from .task_coupling import LearnedSharing, TaskCoupling, learned_sharing
 from .uniform import Uniform
 from .wedge import Wedge
@@ -23,6 +24,7 @@ REGULARIZERS: dict[str, type[Regularizer]] = {
     "task_coupling": TaskCoupling,
     "weight_penalty": WeightPenalty,
     "block_penalty": BlockPenalty,
+    "q": QNorm,
 }
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "GroupNorm",
     "LearnedSharing",
     "LpNorm",
+    "QNorm",
     "Regularizer",
     "TaskCoupling",
     "Uniform",

@@ -82,6 +82,11 @@ class Regularizer(Component):
         """Whether the best weight of a kernel can be exactly zero."""
         return self.active_threshold > 0 or not hasattr(self, "dual_weights")
 
+    @property
+    def selects_kernels(self) -> bool:
+        """Whether kernels drop out one by one; some regularizers only drop whole groups."""
+        return self.sparse
+
     def check(self) -> None:
         """Raise ValueError where the parameters are out of range."""
 
@@ -100,6 +105,10 @@ class Regularizer(Component):
     @abstractmethod
     def dual_value(self, G: Array) -> float:
         r"""The dual term :math:`\Omega(G)`; inf where it is."""
+
+    def dual_ray(self, G: Array) -> Callable[[float], float]:
+        r"""The function :math:`c \mapsto \Omega(c^2 G)`, for those who ask for many c."""
+        return lambda c: self.dual_value(c**2 * G)
 
     def dual_scale(self, G: Array) -> float:
         r"""The largest c in (0, 1] for which :math:`\Omega(c^2 G)` is finite."""
@@ -121,8 +130,16 @@ class Regularizer(Component):
         """The subgradient of the penalty at d that comes nearest to G; mostly the gradient."""
         return np.asarray(self.gradient(d))
 
-    def for_sources(self, sources: Sequence[str]) -> Regularizer:
-        """The regularizer for kernels that come from these sources; most do not ask."""
+    def for_training(self, problem: Any, sources: Sequence[str]) -> Regularizer:
+        """The regularizer made ready for the kernels and targets of a problem; most are as given.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem to be solved, with this regularizer still to be made ready.
+        sources : sequence of str
+            Where each kernel comes from.
+        """
         return self
 
     def check_n_kernels(self, n_kernels: int) -> None:

@@ -25,7 +25,7 @@ def tikhonov_to_ivanov(regularizer: Regularizer, C: float, weights: Array) -> Eq
 
     Parameters
     ----------
-    regularizer : LpNorm or GroupNorm
+    regularizer : LpNorm, GroupNorm or QNorm
         The regularizer, with ``form="tikhonov"``.
     C : float
         Its inverse regularization.
@@ -64,7 +64,7 @@ def ivanov_to_tikhonov(
 
     Parameters
     ----------
-    regularizer : LpNorm or GroupNorm
+    regularizer : LpNorm, GroupNorm or QNorm
         The regularizer, with ``form="ivanov"``.
     C : float
         Its inverse regularization.
@@ -80,9 +80,10 @@ def ivanov_to_tikhonov(
 
     Notes
     -----
-    The penalty is homogeneous of degree k (``p`` of ``LpNorm``, ``across`` of ``GroupNorm``). Along
-    the ray :math:`\sigma d` the terms :math:`A/\sigma + \sigma^k/k`, :math:`A = \sum_m x_m/d_m`,
-    are least at :math:`\sigma = A^{1/(1+k)}`; then :math:`d_{Tik} = \sigma d` and
+    The penalty is :math:`c N^k` (k is ``p`` of ``LpNorm``, ``across`` of ``GroupNorm``, 2 of
+    ``QNorm``; c is 1/k, of ``QNorm`` 1). Along the ray :math:`\sigma d` the terms
+    :math:`A/\sigma + c \sigma^k`, :math:`A = \sum_m x_m/d_m`, are least at
+    :math:`\sigma = (A/(ck))^{1/(1+k)}`; then :math:`d_{Tik} = \sigma d`,
     :math:`C_{Tik} = C / \sigma`.
 
     Examples
@@ -98,7 +99,8 @@ def ivanov_to_tikhonov(
     A = float(np.sum(divide(nonnegative(sq_norms), d)))
     if A == 0:
         raise ValueError("sq_norms must not all be zero: the predictor is constant for many C.")
-    sigma = A ** (1 / (1 + regularizer._degree))
+    k, c = regularizer._degree, regularizer._penalty_scale
+    sigma = (A / (c * k)) ** (1 / (1 + k))
     return Equivalent(clone(regularizer).set_params(form="tikhonov"), float(C / sigma), sigma * d)
 
 
@@ -108,7 +110,7 @@ def _check_supported(regularizer: Regularizer, form: str) -> None:
     if not hasattr(regularizer, "_degree"):
         raise TypeError(
             f"{name} has no penalised and constrained form of one norm; "
-            "the map exists for LpNorm and GroupNorm."
+            "the map exists for LpNorm, GroupNorm and QNorm."
         )
     found = getattr(regularizer, "form", None)
     if found != form:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -64,6 +64,11 @@ class GroupNorm(Regularizer):
         {"groups": [0, 1, 1, 1, 0, 2], "within": 1.5, "across": 3.0, "form": "ivanov"},
     )
 
+    @property
+    def selects_kernels(self) -> bool:
+        """Whether kernels drop out one by one, or with their group."""
+        return self.within == 1
+
     def check(self) -> None:
         """Raise ValueError where the parameters are out of range."""
         check_form(self.form, "GroupNorm")
@@ -72,7 +77,7 @@ class GroupNorm(Regularizer):
         if not 1 <= self.across < np.inf:
             raise ValueError(f"GroupNorm: across must be finite and at least 1, got {self.across}.")
 
-    def for_sources(self, sources: Sequence[str]) -> Regularizer:
+    def for_training(self, problem: Any, sources: Sequence[str]) -> Regularizer:
         """The regularizer whose groups are the sources of the kernels, if that was asked for."""
         return replace(self, groups=list(sources)) if self._by_source else self
 
@@ -112,6 +117,11 @@ class GroupNorm(Regularizer):
     def _degree(self) -> float:
         """The degree of homogeneity of the penalty."""
         return self.across
+
+    @property
+    def _penalty_scale(self) -> float:
+        """The penalty where the norm is one."""
+        return 1 / self.across
 
     @property
     def _smooth_dual(self) -> bool:

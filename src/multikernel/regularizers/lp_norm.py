@@ -111,6 +111,11 @@ class LpNorm(Regularizer):
         return self.p
 
     @property
+    def _penalty_scale(self) -> float:
+        """The penalty where the norm is one."""
+        return 1 / self.p
+
+    @property
     def _q(self) -> float:
         """The order of the block norm."""
         return 2 * self.p / (1 + self.p)

@@ -127,11 +127,13 @@ class TaskCoupling(Regularizer):
         fixed = self.sharing is not None
         self._over.check_n_kernels(n_kernels // (self.n_tasks + 1) if fixed else n_kernels)
 
-    def for_sources(self, sources: Sequence[str]) -> Regularizer:
-        """The coupling whose regularizer over kernels knows the sources of the base kernels."""
-        repeats = 1 if self.sharing is not None else self.n_tasks + 1
-        labels = [source for source in sources for _ in range(repeats)]
-        return replace(self, over=self._over.for_sources(labels))
+    def for_training(self, problem: Any, sources: Sequence[str]) -> Regularizer:
+        """The coupling whose regularizer is ready for the kernels that it sees."""
+        if self.sharing is not None:
+            mixed = problem.mixed(np.kron(np.eye(len(sources)), self._pattern))
+            return replace(self, over=self._over.for_training(mixed, sources))
+        labels = [source for source in sources for _ in range(self.n_tasks + 1)]
+        return replace(self, over=self._over.for_training(problem, labels))
 
     @property
     def convex(self) -> bool:

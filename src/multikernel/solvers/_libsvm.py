@@ -16,12 +16,15 @@ _STEPS = 100  # per sample
 
 
 def libsvm_applies(problem: Problem) -> bool:
-    """Whether libsvm, which always fits an intercept and knows no offset, solves this problem."""
+    """Whether libsvm, which always fits an intercept and knows no offset, has a guess to offer."""
     return problem.fit_intercept and problem.offset is None
 
 
 def libsvm_dual(problem: Problem, K: Array) -> Array:
-    """The dual coefficients of the hinge or epsilon-insensitive machine with kernel K."""
+    """The dual coefficients of the hinge or epsilon-insensitive machine with kernel K.
+
+    For a loss with walls, which libsvm does not know, this is the machine without them.
+    """
     columns = [_one_output(problem, K, t) for t in range(problem.y.shape[1])]
     return np.stack(columns, axis=1)
 

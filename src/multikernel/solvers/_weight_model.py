@@ -6,18 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, solve_triangular
-from scipy.optimize import nnls
 
 from .._component import Array
-from .._linalg import cholesky
+from .._linalg import nonnegative_minimiser
 from ..regularizers import Regularizer
 
 _FLAT = 1e-3  # where the machine does not bend with the weights its model is kept this curved
 _RIDGE = 1e-10  # relative; duplicated kernels make the model flat
 _EQUALITY = 1e6  # stiffness of the linearised constraint, relative to the model
-_MAX_EXCHANGES = 30
-_PULL = 1e-12  # a gradient smaller than this, relative to q, is rounding
 _KEEP = 0.1  # share of a weight that one step must leave where weights never vanish
 _REACH = 10.0  # how far a weight may grow in one step, relative to the largest
 _MARGIN = 0.9  # share of the way to an upper bound that one step may go
@@ -76,7 +72,7 @@ def minimise(model: WeightModel, working: NDArray[np.intp], H: Array, d: Array) 
     Q = H + (np.diag(bend) if bend.ndim == 1 else bend)
     least = _FLAT * model.G[working] / d.max()  # of the curvature G/d of the closed-form step
     Q[np.diag_indices_from(Q)] += np.maximum(least - np.diag(Q), _RIDGE * np.mean(np.diag(Q)))
-    floor = np.zeros_like(d) if model.regularizer.sparse else _KEEP * d
+    floor = np.zeros_like(d) if model.regularizer.selects_kernels else _KEEP * d
     q = Q @ (d - floor) - gradient
     if model.normal is not None:  # a stiff row for the linearised constraint
         row = model.normal[working] / np.linalg.norm(model.normal[working])
@@ -84,25 +80,3 @@ def minimise(model: WeightModel, working: NDArray[np.intp], H: Array, d: Array) 
         Q = Q + stiffness * np.outer(row, row)
         q = q + stiffness * (row @ (d - floor)) * row
     return floor + nonnegative_minimiser(Q, q, d > floor)
-
-
-def nonnegative_minimiser(Q: Array, q: Array, guess: NDArray[np.bool_]) -> Array:
-    r"""The minimiser of :math:`\tfrac12 x^\top Q x - q^\top x` over :math:`x \ge 0`.
-
-    Active sets are exchanged all at once, which nearly always ends after a few solves; where it
-    cycles, nonnegative least squares finds the same point one exchange at a time.
-    """
-    x = np.zeros_like(q)
-    free = guess
-    for _ in range(_MAX_EXCHANGES):
-        x[:] = 0.0
-        x[free] = cho_solve(cholesky(Q[np.ix_(free, free)]), q[free])
-        pull = q - Q @ x  # minus the gradient
-        keep = np.where(free, x > 0, pull > _PULL * np.abs(q).max())
-        if np.array_equal(keep, free):
-            return x
-        free = keep
-    R = np.tril(cholesky(Q)[0]).T  # Q = RᵀR, so the model is ½‖R x − r‖²
-    r = solve_triangular(R, q, trans="T")
-    solution: Array = nnls(R, r, maxiter=30 * len(q))[0]
-    return solution

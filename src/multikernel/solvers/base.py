@@ -121,6 +121,30 @@ class Problem:
             return np.zeros(self.y.shape[1])
         return self.loss.best_intercept(self.y, f + self.known, self.cost)
 
+    def into_reach(self, f: Array, b: Array) -> tuple[float, Array]:
+        r"""The largest t in (0, 1] for which :math:`t f` has a finite loss, and its intercept.
+
+        One where there is an offset, which scaling does not change.
+        """
+        reach = self.loss.reach
+        if np.isinf(reach) or self.offset is not None:
+            return 1.0, b
+        size = np.max(np.ptp(f, axis=0)) / 2 if self.fit_intercept else np.max(np.abs(f))
+        t = float(reach / max(size, reach))  # t·size <= B
+        return (t, self.best_intercept(t * f)) if t < 1 else (1.0, b)
+
+    def excess(self, z: Array) -> Array:
+        """How far predictions z are beyond the reach of the loss, with their sign."""
+        z, reach = z + self.known, self.loss.reach
+        return z - np.clip(z, -reach, reach)
+
+    def strain(self, alpha: Array, z: Array) -> float:
+        r"""What predictions beyond the reach of the loss may save: excess times :math:`|\alpha|`.
+
+        Added to an objective that forgives the excess, it keeps it above every dual bound.
+        """
+        return float(np.sum(np.abs(alpha * self.excess(z))))
+
     def objective(self, d: Array, G: Array, z: Array) -> float:
         r"""J for :math:`f_m = d_m K_m \alpha`, where :math:`\sum_m \|f_m\|^2/d_m = d^\top G`."""
         if self.regularizer.convex:
@@ -129,24 +153,25 @@ class Problem:
             penalty = self.regularizer.block_norm(d**2 * G)
         return self.data_term(z) + penalty
 
-    def dual_objective(self, alpha: Array, G: Array, scale: float = 1.0) -> float:
-        r"""The dual at :math:`c\,\alpha`, a lower bound of J; minus infinity if not feasible."""
+    def dual_objective(self, alpha: Array, G: Array) -> float:
+        r"""The dual at :math:`\alpha`, a lower bound of J; minus infinity if not feasible."""
+        return self.dual_ray(alpha, G)(1.0)
+
+    def dual_ray(self, alpha: Array, G: Array) -> Callable[[float], float]:
+        r"""The dual on the ray through :math:`\alpha`, as a function of c for :math:`c\,\alpha`."""
         sums = np.abs(alpha.sum(axis=0))
         if self.fit_intercept and np.any(sums > _ZERO_SUM * np.abs(alpha).sum()):
-            return -np.inf
-        return self.dual_data_term(scale * alpha) - 0.5 * self.regularizer.dual_value(scale**2 * G)
+            return lambda c: -np.inf
+        penalty = self.regularizer.dual_ray(G)
+        return lambda c: self.dual_data_term(c * alpha) - 0.5 * penalty(c)
 
     def best_scale(self, alpha: Array, G: Array) -> float:
         r"""The c in (0, 1] that maximises the dual on the ray through :math:`\alpha`."""
-        c_max = self.regularizer.dual_scale(G)
-        ray = minimize_scalar(
-            lambda c: -self.dual_objective(alpha, G, c),
-            bounds=(0.0, c_max),
-            method="bounded",
-            options={"xatol": 1e-3 * c_max},
-        )
-        at_end = self.dual_objective(alpha, G, c_max)
-        return c_max if at_end >= -ray.fun else float(ray.x)
+        return best_on_ray(self.dual_ray(alpha, G), self.regularizer.dual_scale(G))
+
+    def mixed(self, T: Array) -> Problem:
+        r"""The problem on the mixtures :math:`\tilde K_j = \sum_m T_{jm} K_m` of the kernels."""
+        return replace(self, bank=AtomBank(self.bank, T))
 
     @cached_property
     def _rounding(self) -> Array:
@@ -176,6 +201,17 @@ class Problem:
         lower, upper = self.loss.dual_bounds(self.y)  # bounds of u = -alpha / cost
         lower, upper = -self.cost * upper, -self.cost * lower
         return _project_box_hyperplane(alpha, lower, upper)
+
+
+def best_on_ray(dual: Callable[[float], float], c_max: float) -> float:
+    """The c in (0, c_max] at which a dual on a ray is largest."""
+    ray = minimize_scalar(
+        lambda c: -dual(c),
+        bounds=(0.0, c_max),
+        method="bounded",
+        options={"xatol": 1e-3 * c_max},
+    )
+    return c_max if dual(c_max) >= -ray.fun else float(ray.x)
 
 
 def _project_box_hyperplane(alpha: Array, lower: Array, upper: Array) -> Array:
@@ -261,10 +297,15 @@ class Progress:
         return self.gap <= self.tol
 
     def record(self, d: Array, alpha: Array, b: Array, G: Array, f: Array) -> float:
-        r"""Evaluate a pair (d, alpha) that belongs together, with :math:`f = K(d)\alpha`."""
-        value = self.problem.objective(d, G, f + b)
+        r"""Evaluate a pair (d, alpha) that belongs together, with :math:`f = K(d)\alpha`.
+
+        Where predictions are beyond the reach of the loss, the point kept is :math:`t \alpha`.
+        """
+        t, b = self.problem.into_reach(f, b)
+        z = t * f + b
+        value = self.problem.objective(d, t**2 * G, z) + self.problem.strain(t * alpha, z)
         if value < self.best_objective or self.point is None:
-            self.best_objective, self.point = value, (d, alpha, b, d**2 * G)
+            self.best_objective, self.point = value, (d, t * alpha, b, d**2 * (t**2 * G))
         self.raise_bound(alpha, G)
         seconds, passes = time.perf_counter(), self.problem.bank.n_passes
         row = (self.best_objective, self.gap, passes - self._start[1], seconds - self._start[0])
@@ -273,12 +314,13 @@ class Progress:
 
     def raise_bound(self, alpha: Array, G: Array) -> None:
         """Use a dual point, scaled to feasibility or better, as a lower bound of the minimum."""
-        self._try_bound(alpha, G, self.problem.regularizer.dual_scale(G))
+        dual, scale = self.problem.dual_ray(alpha, G), self.problem.regularizer.dual_scale(G)
+        self._try_bound(alpha, scale, dual(scale))
         if not self.converged:
-            self._try_bound(alpha, G, self.problem.best_scale(alpha, G))
+            scale = best_on_ray(dual, scale)
+            self._try_bound(alpha, scale, dual(scale))
 
-    def _try_bound(self, alpha: Array, G: Array, scale: float) -> None:
-        bound = self.problem.dual_objective(alpha, G, scale)
+    def _try_bound(self, alpha: Array, scale: float, bound: float) -> None:
         if bound > self.best_bound:
             self.best_bound, self.dual_point = bound, scale * alpha
 
@@ -308,7 +350,7 @@ class Progress:
 
 def relative_gap(objective: float, bound: float) -> float:
     """The gap between an objective and its lower bound, relative to the objective."""
-    if not np.isfinite(bound):
+    if not np.isfinite(objective) or not np.isfinite(bound):
         return np.inf
     gap = (objective - bound) / max(abs(objective), np.finfo(float).tiny)
     return np.inf if gap < _CONTRADICTION else max(gap, 0.0)
@@ -367,7 +409,7 @@ def reduce_to_atoms(problem: Problem) -> tuple[Problem, Array | None]:
     if atoms is None:
         return problem, None
     T = atoms.T
-    reduced = replace(problem, bank=AtomBank(problem.bank, T), regularizer=atoms.base)
+    reduced = replace(problem.mixed(T), regularizer=atoms.base)
     further, T_further = reduce_to_atoms(reduced)  # the base may have atoms of its own
     return further, T if T_further is None else T_further @ T
 

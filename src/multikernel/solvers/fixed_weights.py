@@ -26,6 +26,7 @@ _MAX_NEWTON = 100
 _MAX_STAGES = 40
 _MAX_ACTIVE_SETS = 12
 _WIDEST = 1e5  # proximal step, relative to the first
+_STEEP = 1e3  # or, if more, to the slopes of the losses
 _RUNAWAY = 1e6  # coefficients beyond this multiple of their bound carry no information
 _ROUNDING = 1e-14
 _STIFF = 1e9  # curvature of a kink, relative to that of the kernel
@@ -215,7 +216,11 @@ def _fit_with_kinks(problem: Problem, K: Array, tol: float, start: Start | None)
         machine = _active_set(problem, K, tol, Start(alpha, problem.best_intercept(K @ alpha)))
         if _fixed_gap(problem, machine) <= tol:
             return machine
-    return _proximal_stages(problem, K, tol, _cold_start(problem))
+    machine = _proximal_stages(problem, K, tol, _cold_start(problem))
+    if _fixed_gap(problem, machine) <= tol:
+        return machine
+    machines = [machine, _active_set(problem, K, tol, machine.point)]
+    return min(machines, key=lambda m: _fixed_gap(problem, m))
 
 
 def _active_set(problem: Problem, K: Array, tol: float, start: Start) -> Machine:
@@ -231,18 +236,22 @@ def _active_set(problem: Problem, K: Array, tol: float, start: Start) -> Machine
     alpha, b = start
     best_gap = np.inf
     for _ in range(_MAX_ACTIVE_SETS):
+        if problem.fit_intercept:
+            alpha = alpha - alpha.mean(axis=0)  # steps keep the sum, so let it be zero
         term, z = EnvelopeTerm(problem, alpha, scale), K @ alpha + b
         free = term.curvature(z).W > 0
         curvature = DiagonalCurvature(np.where(free, _STIFF * scale, 0.0))
         system = curvature.system(K, problem.fit_intercept)
-        kept = alpha + _STIFF * scale * term.kink(z)  # centred at α, so that no ridge is left
-        r = np.where(free, kept, -term.gradient(z))
-        alpha, b = (part[..., 0] for part in system.solve(r[:, :, np.newaxis]))
+        to_kink, to_end = _STIFF * scale * (term.kink(z) - z), -term.gradient(z) - alpha
+        r = np.where(free, to_kink, to_end)  # of the step, so that rounding is relative to it
+        step, step_b = (part[..., 0] for part in system.solve(r[:, :, np.newaxis]))
+        alpha, b = alpha + step, b + step_b
         if np.abs(alpha).max() > _RUNAWAY * problem.cost.max():
-            alpha = problem.feasible_dual(alpha)  # a near-singular guess
+            bounded = np.clip(alpha, -problem.cost, problem.cost)  # a near-singular guess
+            alpha = problem.feasible_dual(bounded)
         machine = _feasible(problem, K, Machine(alpha, b, alpha, curvature, system))
         gap = _fixed_gap(problem, machine)
-        if gap < best_gap:
+        if gap <= best_gap:
             best, best_gap = machine, gap
         if gap <= tol:
             break
@@ -252,18 +261,21 @@ def _active_set(problem: Problem, K: Array, tol: float, start: Start) -> Machine
 def _proximal_stages(problem: Problem, K: Array, tol: float, start: Start) -> Machine:
     """Proximal steps on the dual, each a Newton problem, until the duality gap is closed."""
     sigma = 10.0 / _kernel_scale(problem, K)
-    largest = _WIDEST * sigma
+    largest = max(_WIDEST * sigma, _STEEP * float(problem.cost.max()))
     start = start._replace(alpha=problem.feasible_dual(start.alpha))
-    best_gap = np.inf
+    best_gap, best_bound = np.inf, -np.inf
     for _ in range(_MAX_STAGES):
         term = EnvelopeTerm(problem, start.alpha, sigma)
         machine = _feasible(problem, K, _newton(term, problem, K, start, tol=0.1 * tol))
-        gap = _fixed_gap(problem, machine)
-        if gap < best_gap:
-            best, best_gap, start = machine, gap, machine.point
+        gap, bound = _fixed_gap(problem, machine), _fixed_bound(problem, machine)
+        if gap <= best_gap or bound > best_bound:  # proximal steps on the dual raise it
+            start = machine.point
             sigma = min(10.0 * sigma, largest)
         else:
             sigma *= 0.1  # the step was too long to be solved
+        if gap <= best_gap:
+            best, best_gap = machine, gap
+        best_bound = max(best_bound, bound)
         if best_gap <= tol:
             break
     return best
@@ -275,7 +287,21 @@ def _kernel_scale(problem: Problem, K: Array) -> float:
 
 
 def _fixed_gap(problem: Problem, machine: Machine) -> float:
-    """The relative duality gap of the problem with these weights."""
+    """The relative duality gap of the problem with these weights.
+
+    The primal belongs to the machine scaled into the reach of the loss or, where an offset forbids
+    that, to the nearest predictions within, and what exceeds it counts as gap.
+    """
+    t, b = problem.into_reach(machine.f, machine.b)
+    z = t * machine.f + b
+    excess = problem.excess(z)
     half_norm = 0.5 * float(np.sum(machine.alpha * machine.f))
-    primal = problem.data_term(machine.f + machine.b) + half_norm
-    return relative_gap(primal, problem.dual_data_term(machine.alpha) - half_norm)
+    primal = problem.data_term(z - excess) + t**2 * half_norm + problem.strain(machine.alpha, z)
+    gap = relative_gap(primal, _fixed_bound(problem, machine))
+    return gap + float(np.abs(excess).max()) / problem.loss.reach
+
+
+def _fixed_bound(problem: Problem, machine: Machine) -> float:
+    """The dual of the problem with these weights."""
+    half_norm = 0.5 * float(np.sum(machine.alpha * machine.f))
+    return problem.dual_data_term(machine.alpha) - half_norm

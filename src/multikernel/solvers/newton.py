@@ -16,6 +16,7 @@ from .fixed_weights import Machine, Start, fit_fixed_weights
 _FAR = 4.0  # weights this far below their scale grow faster by the closed form
 _LOOSEST = 2e-2  # tolerance of a machine far from the optimum
 _STALL = 0.9  # a gap that falls by less, twice, says that the model is not to be trusted
+_PATIENCE = 3  # halvings of a step before the closed form is taken instead
 _SHRINK = 0.01
 _NOTHING = 1e-9  # a penalty this small beside the objective is as good as none
 _GROWTH = 25  # kernels that may enter the working set in one round, beyond a doubling
@@ -51,8 +52,8 @@ class NewtonWeights(Solver):
         d = _first_weights(problem) if start is None else start.weights
         point = None if start is None else Start(start.dual_coef, start.intercept)
         tol = _LOOSEST if start is None else 0.1 * self.tol
-        accepted: tuple[float, Array] | None = None  # the last value of J and its weights
-        gap, stalls = np.inf, 0
+        accepted: tuple[float, Array, Array] | None = None  # the last value of J, its d and G
+        gap, stalls, rejections = np.inf, 0, 0
         for _ in range(self.max_iter):
             K = bank.combine(d)  # K(d) = Σ d_m K_m
             machine = fit_fixed_weights(problem, K, tol, point)
@@ -63,9 +64,10 @@ class NewtonWeights(Solver):
             if progress.converged:
                 break
             if accepted is not None and value > accepted[0] + 1e-10 * abs(value):
-                d, point = 0.5 * (d + accepted[1]), machine.point  # the step was too long
+                rejections += 1
+                d, point = _shorter_step(problem, d, accepted, rejections), machine.point
                 continue
-            accepted = (value, d)
+            accepted, rejections = (value, d, G), 0
             stalls = stalls + 1 if progress.gap > _STALL * gap else 0
             gap = progress.gap
             if _closed_form_pays(problem, d, G, first) or (stalls > 1 and d.all()):
@@ -73,6 +75,19 @@ class NewtonWeights(Solver):
             else:
                 d, point = _next_weights(problem, d, V, G, machine, value)
         return progress.solution(self)
+
+
+def _shorter_step(
+    problem: Problem, d: Array, accepted: tuple[float, Array, Array], rejections: int
+) -> Array:
+    """Half of a step that was too long; the closed form, which never is, after a few of them.
+
+    The closed form keeps weights of zero, so it is no way out where there are any.
+    """
+    _, d_accepted, G = accepted
+    if rejections < _PATIENCE or not d_accepted.all():
+        return 0.5 * (d + d_accepted)
+    return problem.regularizer.optimal_weights(d_accepted**2 * G)
 
 
 def _closed_form_pays(problem: Problem, d: Array, G: Array, first: bool) -> bool:
@@ -97,13 +112,14 @@ def _first_weights(problem: Problem) -> Array:
     """Feasible weights on the kernels that the constant predictor most wants."""
     M = problem.bank.n_kernels
     d = problem.regularizer.initial_weights(M)
-    if not problem.regularizer.sparse:
+    if not problem.regularizer.selects_kernels:
         return d
     G = problem.bank.quadratic(problem.constant_predictor()[1])
-    chosen = np.argsort(-G)[: max(_GROWTH, M // 10)]
-    d = np.zeros(M)
-    d[chosen] = problem.regularizer.initial_weights(len(chosen))
-    return d
+    first = np.where(np.argsort(np.argsort(-G)) < max(_GROWTH, M // 10), d, 0.0)
+    if hasattr(problem.regularizer, "norm"):
+        size: float = problem.regularizer.norm(first)
+        return first / size
+    return np.asarray(first * (d.sum() / first.sum()))
 
 
 def _next_weights(

@@ -56,7 +56,7 @@ def screened_out(problem: Problem, solution: Solution, bounds: Array) -> NDArray
         return np.zeros(problem.bank.n_kernels, dtype=bool)
     G = problem.bank.quadratic(solution.dual_coef)
     c = regularizer.dual_scale(G)
-    gap = solution.objective - problem.dual_objective(solution.dual_coef, G, c)
+    gap = solution.objective - problem.dual_ray(solution.dual_coef, G)(c)
     gap = max(gap, 0.0) + 1e-15 * abs(solution.objective)  # rounding of the difference
     radius = np.sqrt(2 * float(problem.cost.max()) * problem.loss.curvature_bound * gap)
     largest: Array = c * np.sqrt(G) + radius * np.sqrt(bounds)
