@@ -16,6 +16,8 @@ from .estimators import (
     MKLRegressor,
     MultiTaskMKLClassifier,
     MultiTaskMKLRegressor,
+    ProbabilisticMKLClassifier,
+    ProbabilisticMKLRegressor,
 )
 from .interactions import (
     DualCovariance,
@@ -88,12 +90,18 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())
 _LAZY_MODULES = ("datasets", "displays", "report", "theory")
 _LAZY_NAMES = {
     "ConvergenceDisplay": "displays",
+    "EvidenceDisplay": "displays",
+    "MethodWeightsDisplay": "displays",
+    "ObjectiveContourDisplay": "displays",
+    "PredictiveDisplay": "displays",
     "QNormDisplay": "displays",
+    "TaxonomyDisplay": "displays",
     "WeightsDisplay": "displays",
     "load_demo": "datasets",
     "make_multiview_classification": "datasets",
     "make_multiview_regression": "datasets",
     "save_report": "report",
+    "taxonomy": "bayes.taxonomy",
 }
 
 __all__ = [
@@ -137,6 +145,8 @@ __all__ = [
     "PackedBank",
     "Polynomial",
     "PrecomputedKernels",
+    "ProbabilisticMKLClassifier",
+    "ProbabilisticMKLRegressor",
     "Problem",
     "QNorm",
     "RelativeMargin",

@@ -12,6 +12,8 @@ from multikernel import (
     MKLRegressor,
     MultiTaskMKLClassifier,
     MultiTaskMKLRegressor,
+    ProbabilisticMKLClassifier,
+    ProbabilisticMKLRegressor,
 )
 
 ESTIMATORS = [
@@ -27,6 +29,10 @@ ESTIMATORS = [
     QSVR(),
     QSVC(loss="logistic", form="dual"),
     QSVR(loss="squared", form="primal"),
+    ProbabilisticMKLRegressor(),
+    ProbabilisticMKLClassifier(max_iter=20),
+    ProbabilisticMKLRegressor(likelihood="student", objective="vb", hyper_prior="gamma"),
+    ProbabilisticMKLClassifier(weights="per_class", method="mackay", max_iter=20),
 ]
 
 NOT_A_KERNEL = "the check passes a matrix that is not positive semi-definite, which is refused"

@@ -15,7 +15,7 @@ from multikernel.regularizers import REGULARIZERS
 from multikernel.solvers import Problem, choose_solver
 
 N_SAMPLES = 14
-ORACLE_ERROR = 5e-8  # relative accuracy of Clarabel's optimum
+ORACLE_ERROR = 1e-7  # relative accuracy of Clarabel's optimum
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from .classifier import MKLClassifier
 from .multitask import MultiTaskMKLClassifier, MultiTaskMKLRegressor
+from .probabilistic_classifier import ProbabilisticMKLClassifier
+from .probabilistic_regressor import ProbabilisticMKLRegressor
 from .q_svc import QSVC
 from .q_svr import QSVR
 from .regressor import MKLRegressor
@@ -13,4 +15,6 @@ __all__ = [
     "MKLRegressor",
     "MultiTaskMKLClassifier",
     "MultiTaskMKLRegressor",
+    "ProbabilisticMKLClassifier",
+    "ProbabilisticMKLRegressor",
 ]

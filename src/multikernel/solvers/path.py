@@ -18,7 +18,7 @@ _COARSE = 1e-2  # gap at which kernels are screened
 _WORTH = 0.5  # a smaller bank is built only if at most this share of the kernels is left
 
 
-def critical_C(problem: Problem) -> float:  # noqa: N802
+def critical_C(problem: Problem) -> float:
     r"""The largest C at which the best predictor is constant, for smooth losses.
 
     Zero for regularizers that never switch a kernel off.

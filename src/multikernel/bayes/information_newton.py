@@ -1,0 +1,38 @@
+"""Newton's method with the average information, for evidence and variational bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .base import Evaluation
+from .mackay import MacKay
+from .method import Method, is_gaussian, refitted_sites, with_noise
+from .weight_step import newton_weights
+
+_FAR = 0.02  # |d g| per target above which the fixed point is the faster step
+_ROUNDING = 1e-13  # a rise of the objective this small, relative to it, is none
+
+
+@dataclass(repr=False)
+class InformationNewton(Method):
+    """Newton steps with the average information, safeguarded by the fixed point.
+
+    Weights are kept nonnegative by an active set, so that kernels leave and come back.
+    """
+
+    def _step(self, e: Evaluation) -> Evaluation:
+        problem = e.problem
+        if np.max(np.abs(e.state.d * e.gradient)) > _FAR * problem.y.size:
+            return MacKay()._step(e)
+        learn_noise = is_gaussian(problem) and problem.learn_likelihood
+        d, noise = newton_weights(e, learn_noise)
+        state = with_noise(problem, e.state, noise) if learn_noise else e.state
+        if not is_gaussian(problem):
+            state = refitted_sites(e)
+        for trial in (state._replace(d=d), state._replace(d=0.5 * (d + e.state.d))):
+            new = Evaluation(problem, trial)
+            if new.value <= e.value + _ROUNDING * abs(e.value):
+                return new
+        return MacKay()._step(e)

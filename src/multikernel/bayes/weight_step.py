@@ -1,0 +1,109 @@
+r"""Steps on the weights from the pairs (t, q): one routine for evidence and variational bounds.
+
+With :math:`t_m = \operatorname{tr}(P K_m)` and :math:`q_m = \alpha^\top K_m \alpha` the derivative
+of every objective of the family in :math:`d_m` is :math:`t_m - q_m`, plus that of the hyper-prior.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._component import Array
+from .._linalg import nonnegative_minimiser
+from .base import Evaluation
+
+PRUNE = 1e-8  # share of the degrees of freedom below which a weight is as good as zero
+_REVIVE = 1e-3  # share of the variance that a kernel gets when it comes back
+_FLAT = 1e-3  # least curvature of a weight, relative to that of the fixed point
+_RIDGE = 1e-10
+_REACH = 3.0  # how far the largest weight may grow in one Newton step
+
+
+def fixed_point(e: Evaluation, exponent: float = 1.0) -> Array:
+    r"""The MacKay update of the weights, or the minimiser of the bound under a hyper-prior.
+
+    Notes
+    -----
+    Without a hyper-prior :math:`d_m \leftarrow d_m (q_m/t_m)^\kappa`, which never raises the
+    objective for :math:`0 < \kappa \le 1`; :math:`\kappa = 1` is [TS10]_, Eq. (23).
+    """
+    d, prior = e.state.d, e.problem.hyper_prior
+    if prior.value(np.ones_like(d)) == 0 and prior.keeps_zeros:
+        ratio = np.divide(e.q, e.t, out=np.zeros_like(d), where=e.t > 0)
+        return np.asarray(d * ratio**exponent)
+    return prior.minimiser(d**2 * e.q, e.t)
+
+
+def negligible(e: Evaluation) -> NDArray[np.bool_]:
+    """Which weights carry no degrees of freedom."""
+    return np.asarray(e.t * e.state.d < PRUNE * e.problem.y.size)
+
+
+def all_negligible(e: Evaluation) -> bool:
+    """Whether the latent function is as good as constant."""
+    return bool(np.all(negligible(e)))
+
+
+def prune(e: Evaluation, d: Array) -> Array:
+    """Weights without those that carry no degrees of freedom and are still falling."""
+    if not e.problem.hyper_prior.keeps_zeros:
+        return d
+    falling = (e.t * d < PRUNE * e.problem.y.size) & (e.gradient > 0)
+    return np.where(falling, 0.0, d)
+
+
+def revived(e: Evaluation) -> Array | None:
+    """Weights in which kernels that were dropped too early come back, or None if none was."""
+    d = e.state.d
+    wanting = negligible(e) & (e.gradient < -1e-6 * e.t)
+    if not np.any(wanting):
+        return None
+    variance = float(np.sum(d * e.problem.kernel_scales)) or float(np.var(e.pseudo_targets))
+    return np.where(wanting, _REVIVE * variance / e.problem.kernel_scales, d)
+
+
+def weight_stationarity(e: Evaluation) -> float:
+    """How far the weights are from a stationary point, free of units.
+
+    The largest of |d_m g_m| per target where a weight is positive, and of the relative excess of q
+    over t where it is zero.
+    """
+    d, g = e.state.d, e.gradient
+    moving = np.abs(d * g) / e.problem.y.size
+    wanting = np.divide(np.maximum(-g, 0.0), e.t, out=np.zeros_like(d), where=e.t > 0)
+    return float(np.max(np.where(d > 0, moving, wanting)))
+
+
+def newton_weights(e: Evaluation, learn_noise: bool) -> tuple[Array, float]:
+    """Weights, and the noise variance, that minimise the quadratic model with average information.
+
+    Notes
+    -----
+    The model has the gradient of the objective and the average information as its second
+    derivatives. It is minimised over nonnegative weights, so that kernels come and go.
+    """
+    d, noise = e.state.d, float(e.state.site_var[0, 0])
+    x, g, H = d, e.gradient, e.information(learn_noise)
+    bend = np.maximum(e.problem.hyper_prior.hessian(d), 0.0)
+    if learn_noise:
+        x, g, bend = np.append(d, noise), np.append(g, e.noise_gradient()), np.append(bend, 0.0)
+        curvature = np.append(e.q, e.noise_form)
+    else:
+        curvature = e.q
+    least = _FLAT * curvature / max(float(x.max()), np.finfo(float).tiny)
+    H = H + np.diag(bend + np.maximum(least - np.diag(H), 0.0))
+    scale = 1 / np.sqrt(np.maximum(np.diag(H), np.finfo(float).tiny))
+    unit = scale[:, np.newaxis] * H * scale
+    unit[np.diag_indices_from(unit)] += _RIDGE
+    floor = np.zeros_like(x)
+    if learn_noise:
+        floor[-1] = 0.1 * noise
+    if not e.problem.hyper_prior.keeps_zeros:
+        floor[: len(d)] = 0.1 * d
+    target = unit @ ((x - floor) / scale) - scale * g
+    new = floor + scale * nonnegative_minimiser(unit, target, (x > floor) | (g < 0))
+    step, reach = new - x, _REACH * float(x.max())
+    if step.max() > reach > 0:
+        new = x + reach / step.max() * step
+    return (new[:-1], float(new[-1])) if learn_noise else (new, noise)

@@ -1,0 +1,176 @@
+"""From the parameters of a probabilistic estimator to an inference: methods, starts, restarts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .._component import Array
+from ..bayes import (
+    METHODS,
+    BayesProblem,
+    ConvexMKL,
+    Evaluation,
+    Inference,
+    JointMAP,
+    Method,
+    State,
+    first_state,
+    matched_strength,
+)
+from ..bayes.taxonomy_objectives import phi_vb
+from ..likelihoods import Likelihood
+
+Run = Callable[[BayesProblem, State], Inference]
+
+_FLOOR = 1e-8  # of the size of constant targets: their noise variance
+
+
+def safest(likelihood: Likelihood) -> str:
+    """The fastest method that is safe, for the evidence or for its bound."""
+    return "newton" if hasattr(likelihood, "noise_var") else "double_loop"
+
+
+def _reference(problem: BayesProblem) -> Inference:
+    """What evidence, or its bound, says of a problem that another objective is asked about."""
+    return METHODS[safest(problem.likelihood)]().infer(problem, start_state(problem))
+
+
+def _bound(estimator: Any) -> Run:
+    """The evidence or its variational bound, by the method asked for."""
+    method: Method = estimator._part("method")
+    if isinstance(estimator.method, str):
+        method.set_params(tol=estimator.tol, max_iter=estimator.max_iter)
+    return method.infer
+
+
+def _joint_mode(estimator: Any) -> Run:
+    """The joint mode of weights and function."""
+    jitter = 0.0 if estimator.jitter is None else estimator.jitter
+    return JointMAP(jitter=jitter, tol=estimator.tol, max_iter=estimator.max_iter).infer
+
+
+def _convex(estimator: Any) -> Run:
+    """The convex MKL objective, by default as strong as the evidence is at its own optimum."""
+
+    def run(problem: BayesProblem, start: State) -> Inference:
+        strength = estimator.strength
+        if strength is None:
+            at = _reference(problem)
+            state = State(at.weights, at.likelihood, at.site_var)
+            strength = matched_strength(Evaluation(problem, state), estimator.p)
+        convex = ConvexMKL(strength, estimator.p, tol=estimator.tol, max_iter=estimator.max_iter)
+        return convex.infer(problem, start)
+
+    return run
+
+
+RUNS: dict[str, Callable[[Any], Run]] = {
+    "evidence": _bound,
+    "vb": _bound,
+    "map": _joint_mode,
+    "mkl": _convex,
+}
+BOUNDS = ("evidence", "vb")  # objectives that bound the evidence, and can learn the likelihood
+
+
+def ready_problem(problem: BayesProblem, objective: str) -> BayesProblem:
+    """The problem with a likelihood that the objective can deal with.
+
+    Joint mode and MKL cannot learn the likelihood, as they have no minimum in, say, the noise:
+    they take what the evidence or its bound prefers. Constant targets leave no noise to learn, as
+    the evidence would grow without bound: it is fixed near zero.
+    """
+    if not problem.learn_likelihood or problem.likelihood.y_domain != "real":
+        return problem
+    if not np.any(np.ptp(problem.y, axis=0) > 0):
+        noise = _FLOOR * (float(np.mean(problem.y**2)) or 1.0)
+        likelihood = problem.likelihood.learned(np.full(1, noise))
+        return replace(problem, likelihood=likelihood, learn_likelihood=False)
+    if objective in BOUNDS:
+        return problem
+    learned = _reference(problem).likelihood
+    return replace(problem, likelihood=learned, learn_likelihood=False)
+
+
+def log_evidence(problem: BayesProblem, inference: Inference, objective: str) -> float:
+    """The log evidence of the weights inferred, or its variational lower bound."""
+    if objective in BOUNDS:
+        penalty = problem.hyper_prior.value(inference.weights)
+        return -(inference.objective - penalty) / 2
+    bound = phi_vb(
+        problem.bank,
+        problem.y,
+        inference.likelihood,
+        inference.weights,
+        fit_intercept=problem.fit_intercept,
+    )
+    return -bound.value / 2
+
+
+def best_inference(
+    run: Run, problem: BayesProblem, n_restarts: int, rng: np.random.Generator
+) -> Inference:
+    """The inference of the lowest objective, from the standard start and from random ones."""
+    candidates = [_quietly(run, problem, start) for start in _starts(problem, n_restarts, rng)]
+    best = min(candidates, key=lambda candidate: candidate.inference.objective)
+    for message in best.complaints:
+        warnings.warn(message, ConvergenceWarning, stacklevel=2)
+    return best.inference
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    inference: Inference
+    complaints: list[str]
+
+
+def _quietly(run: Run, problem: BayesProblem, start: State) -> _Candidate:
+    """Run, and keep complaints about convergence until it is known whether they matter."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        inference = run(problem, start)
+    complaints = []
+    for warning in caught:
+        if issubclass(warning.category, ConvergenceWarning):
+            complaints.append(str(warning.message))
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+    return _Candidate(inference, complaints)
+
+
+def _starts(problem: BayesProblem, n_random: int, rng: np.random.Generator) -> Iterator[State]:
+    """The standard start, then random weights around it."""
+    start = start_state(problem)
+    yield start
+    total = float(np.sum(start.d * problem.kernel_scales))
+    for _ in range(n_random):
+        shares = rng.dirichlet(np.ones(len(start.d)))
+        yield start._replace(d=total * np.exp(rng.normal()) * shares / problem.kernel_scales)
+
+
+def start_state(problem: BayesProblem) -> State:
+    """Half of the variance of the targets for the kernels and half for the noise, where learned."""
+    if problem.likelihood.y_domain != "real":
+        return first_state(problem)
+    centred = problem.y - np.median(problem.y, axis=0)
+    variance = _variance(centred) or float(np.mean(problem.y**2)) or 1.0
+    d = 0.5 * variance / (problem.bank.n_kernels * problem.kernel_scales)
+    x = 0.5 * (centred**2 + variance)
+    likelihood = problem.likelihood
+    if problem.learn_likelihood:
+        likelihood = likelihood.learned(x / 2)
+    return State(d, likelihood, np.asarray(likelihood.site_var(x)))
+
+
+def _variance(centred: Array) -> float:
+    """The variance, from medians where those of the targets differ."""
+    robust = (1.4826 * float(np.median(np.abs(centred)))) ** 2
+    return robust or float(np.mean(centred**2))

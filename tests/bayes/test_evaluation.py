@@ -1,0 +1,218 @@
+"""The variational bound and the evidence: values, derivatives, posteriors, monotone steps."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers import draw_targets, instances, numeric_gradient
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from multikernel.banks import FactoredBank, PackedBank
+from multikernel.bayes import HYPER_PRIORS, BayesProblem, Evaluation, State, first_state
+from multikernel.bayes.weight_step import fixed_point, prune, revived, weight_stationarity
+from multikernel.likelihoods import LIKELIHOODS, Gaussian
+
+N, M = 8, 4
+LIKELIHOOD = pytest.mark.parametrize("likelihood", instances(LIKELIHOODS), ids=repr)
+INTERCEPT = pytest.mark.parametrize("fit_intercept", [True, False], ids=["intercept", "none"])
+
+
+def make_grams(rng, n=N, n_kernels=M):
+    Zs = [rng.normal(size=(n, 1 + m % 4)) for m in range(n_kernels)]
+    return [Z @ Z.T for Z in Zs]
+
+
+def make(likelihood, fit_intercept=True, n_outputs=1, seed=0, n=N, **settings):
+    rng = np.random.default_rng(seed)
+    bank = PackedBank.from_grams(make_grams(rng, n))
+    y = draw_targets(likelihood.y_domain, rng, n, n_outputs)
+    problem = BayesProblem(bank, y, likelihood, fit_intercept, **settings)
+    d = rng.uniform(0.1, 1.0, bank.n_kernels)
+    gamma = _site_var(likelihood, y, rng)
+    return problem, State(d, likelihood, gamma)
+
+
+def _site_var(likelihood, y, rng):
+    if hasattr(likelihood, "noise_var"):
+        return np.full(y.shape, likelihood.noise_var)
+    return np.asarray(likelihood.site_var(rng.uniform(0.1, 3.0, y.shape)))
+
+
+@INTERCEPT
+@LIKELIHOOD
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_gradient_in_the_weights(likelihood, fit_intercept, n_outputs):
+    for prior in instances(HYPER_PRIORS):
+        problem, state = make(likelihood, fit_intercept, n_outputs, hyper_prior=prior)
+
+        def value(d, problem=problem, state=state):
+            return Evaluation(problem, state._replace(d=d)).value
+
+        slope = numeric_gradient(value, state.d)
+        assert_allclose(Evaluation(problem, state).gradient, slope, rtol=2e-5, atol=2e-5)
+
+
+@INTERCEPT
+def test_gradient_in_the_noise(fit_intercept):
+    problem, state = make(Gaussian(0.7), fit_intercept, n_outputs=2)
+
+    def value(v):
+        moved = State(state.d, Gaussian(float(v[0])), np.full_like(state.site_var, v[0]))
+        return Evaluation(problem, moved).value
+
+    slope = numeric_gradient(value, np.array([0.7]))
+    assert_allclose(Evaluation(problem, state).noise_gradient(), slope[0], rtol=1e-6)
+
+
+@INTERCEPT
+@LIKELIHOOD
+def test_refitted_bounds_are_stationary_points_in_gamma(likelihood, fit_intercept):
+    """The derivative in γ is h'(γ) − (s² + V)/γ², zero at γ = 1/ρ'(s² + V)."""
+    if hasattr(likelihood, "noise_var"):
+        return
+    problem, state = make(likelihood, fit_intercept)
+
+    def value(gamma):
+        return Evaluation(problem, state._replace(site_var=gamma)).value
+
+    e = Evaluation(problem, state)
+    gamma = state.site_var
+    expected = likelihood.h_prime(gamma) - e.second_moments / gamma**2
+    assert_allclose(numeric_gradient(value, gamma), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_posterior_of_a_gaussian_model_is_the_exact_one():
+    problem, state = make(Gaussian(0.5), fit_intercept=False)
+    e = Evaluation(problem, state)
+    K = problem.bank.combine(state.d)
+    S = K + 0.5 * np.eye(N)
+    mean = K @ np.linalg.solve(S, problem.y)
+    V = K - K @ np.linalg.solve(S, K)
+    expected = (mean - problem.y) ** 2 + np.diag(V)[:, None]
+    assert_allclose(e.second_moments, expected, rtol=1e-8)
+
+
+def test_intercept_is_the_limit_of_a_constant_kernel():
+    problem, state = make(Gaussian(0.5), fit_intercept=True)
+    grams = [*make_grams(np.random.default_rng(0)), np.ones((N, N))]
+    wide = replace(problem, bank=PackedBank.from_grams(grams), fit_intercept=False)
+    v = 1e7
+    e = Evaluation(problem, state)
+    limit = Evaluation(wide, state._replace(d=np.append(state.d, v)))
+    assert_allclose(limit.alpha, e.alpha, atol=1e-6)
+    contrast = np.log(v) + np.log(N) + np.log(2 * np.pi)
+    assert_allclose(limit.value - contrast, e.value, rtol=1e-6)
+
+
+@INTERCEPT
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_average_information_is_the_mean_of_both_hessians(fit_intercept, n_outputs):
+    problem, state = make(Gaussian(0.7), fit_intercept, n_outputs)
+    e = Evaluation(problem, state)
+    Ks = [*make_grams(np.random.default_rng(0)), np.eye(N)]
+    P, A = e.marginals[0].P, e.alpha
+    expected = n_outputs * np.array([[np.trace(P @ K @ P @ L) for L in Ks] for K in Ks])
+    forms = np.array([[np.sum(A * (K @ P @ L @ A)) for L in Ks] for K in Ks])
+    assert_allclose(e.information(with_noise=True), forms, rtol=1e-8)
+    eps = 1e-6
+
+    def gradient(x):
+        moved = State(x[:-1], Gaussian(x[-1]), np.full_like(state.site_var, x[-1]))
+        at = Evaluation(problem, moved)
+        return np.append(at.gradient, at.noise_gradient())
+
+    x = np.append(state.d, 0.7)
+    observed = np.array([(gradient(x + s) - gradient(x - s)) / (2 * eps) for s in eps * np.eye(5)])
+    assert_allclose((observed + expected) / 2, forms, rtol=1e-5, atol=1e-6)
+
+
+def test_outputs_with_their_own_bounds_add_up():
+    likelihood = LIKELIHOODS["logistic"]()
+    problem, state = make(likelihood, n_outputs=3)
+    e = Evaluation(problem, state)
+    single = [
+        Evaluation(
+            replace(problem, y=problem.y[:, [o]]), state._replace(site_var=state.site_var[:, [o]])
+        )
+        for o in range(3)
+    ]
+    assert_allclose(e.value, sum(s.value for s in single))
+    assert_allclose(e.t, sum(s.t for s in single))
+    assert_allclose(e.q, sum(s.q for s in single))
+    assert_allclose(e.information(False), sum(s.information(False) for s in single))
+
+
+@LIKELIHOOD
+@given(seed=st.integers(0, 10**6), exponent=st.floats(0.05, 1.0))
+@settings(deadline=None, max_examples=25, derandomize=True)
+def test_fixed_point_never_raises_the_objective(likelihood, seed, exponent):
+    problem, state = make(likelihood, seed=seed, fit_intercept=seed % 2 == 0)
+    state = state._replace(d=state.d * 10.0 ** (seed % 7 - 3))
+    before = Evaluation(problem, state)
+    after = Evaluation(problem, state._replace(d=fixed_point(before, exponent)))
+    assert after.value <= before.value + 1e-10 * abs(before.value)
+
+
+@pytest.mark.parametrize("prior", instances(HYPER_PRIORS), ids=repr)
+def test_fixed_point_with_hyper_priors_never_raises_the_objective(prior):
+    for seed in range(40):
+        problem, state = make(Gaussian(0.5), seed=seed, hyper_prior=prior)
+        before = Evaluation(problem, state)
+        after = Evaluation(problem, state._replace(d=fixed_point(before)))
+        assert after.value <= before.value + 1e-10 * abs(before.value)
+
+
+def test_longer_steps_than_mackays_do_raise_it():
+    rises = 0
+    for seed in range(40):
+        problem, state = make(Gaussian(0.05), seed=seed)
+        before = Evaluation(problem, state)
+        after = Evaluation(problem, state._replace(d=fixed_point(before, 2.0)))
+        rises += after.value > before.value
+    assert rises > 0
+
+
+def test_pruned_kernels_come_back_when_they_are_wanted():
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(30, 2))
+    bank = PackedBank.from_grams([Z[:, :1] @ Z[:, :1].T, Z[:, 1:] @ Z[:, 1:].T])
+    problem = BayesProblem(bank, Z[:, :1] + 0.1 * rng.normal(size=(30, 1)), Gaussian(0.1))
+    state = first_state(problem)
+    e = Evaluation(problem, state._replace(d=np.array([0.0, 1e-12])))
+    back = revived(e)
+    assert back[0] > 0
+    assert weight_stationarity(e) > 1
+    dying = Evaluation(problem, state._replace(d=np.array([1.0, 1e-12])))
+    assert prune(dying, dying.state.d)[1] == 0
+    assert prune(dying, dying.state.d)[0] == 1
+    settled = Evaluation(problem, state._replace(d=np.array([1.0, 0.0])))
+    assert revived(settled) is None
+
+
+@pytest.mark.parametrize("bank_kind", ["packed", "factored"])
+def test_every_bank_serves(bank_kind):
+    rng = np.random.default_rng(0)
+    Zs = [rng.normal(size=(N, 2)) for _ in range(3)]
+    grams = PackedBank.from_grams([Z @ Z.T for Z in Zs])
+    bank = grams if bank_kind == "packed" else FactoredBank(Zs)
+    problem = BayesProblem(bank, rng.normal(size=(N, 1)), Gaussian(0.3))
+    reference = replace(problem, bank=grams)
+    e, r = (Evaluation(p, first_state(p)) for p in (problem, reference))
+    assert_allclose(e.gradient, r.gradient, rtol=1e-8)
+    assert_allclose(e.information(True), r.information(True), rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": np.ones(N)}, "y must have shape"),
+        ({"y": np.full((N, 1), np.nan)}, "y must be finite"),
+        ({"likelihood": Gaussian(-1.0)}, "noise_var"),
+    ],
+)
+def test_bad_problems_are_refused(change, message):
+    problem, _ = make(Gaussian(0.5))
+    with pytest.raises(ValueError, match=message):
+        replace(problem, **change).check()
