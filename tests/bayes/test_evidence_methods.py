@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel._component import concrete_subclasses
+from multikernel.banks import PackedBank
 from multikernel.bayes import (
     METHODS,
     BayesProblem,
@@ -25,6 +26,7 @@ from multikernel.bayes import (
     PowerPrior,
     ReweightedMKL,
     State,
+    first_state,
 )
 from multikernel.bayes.em import kernel_ranks
 from multikernel.bayes.reweighted import _best_weights
@@ -227,3 +229,36 @@ def test_em_says_where_a_gamma_prior_has_no_best_weight():
 def test_an_unfinished_run_says_so(method):
     with pytest.warns(ConvergenceWarning, match=f"{method.__name__} stopped after 2 iterations"):
         method(max_iter=2).infer(make_bayes_problem(Gaussian(), M=6, seed=4))
+
+
+@pytest.mark.parametrize("name", ["mackay", "newton", "double_loop", "em"])
+def test_a_useful_kernel_at_zero_comes_back(name):
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(30, 2))
+    bank = PackedBank.from_grams([Z[:, :1] @ Z[:, :1].T, Z[:, 1:] @ Z[:, 1:].T])
+    problem = BayesProblem(bank, Z[:, :1] + 0.1 * rng.normal(size=(30, 1)), Gaussian(0.1))
+    start = first_state(problem)._replace(d=np.array([0.0, 0.5]))
+    found = METHODS[name](tol=1e-5).infer(problem, start)
+    assert found.weights[0] > 0.1
+    assert found.objective < METHODS["newton"]().infer(problem).objective + 1e-2
+
+
+def test_methods_are_not_changed_by_their_use():
+    problem = make_bayes_problem(Gaussian(0.5))
+    for cls in METHODS.values():
+        method = cls(tol=1e-3)
+        before = dict(vars(method))
+        method.infer(problem)
+        assert vars(method) == before
+
+
+def test_noise_floor_does_not_see_the_means_of_outputs():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(40, 1))
+    y = np.hstack([Z, Z]) + 0.1 * rng.normal(size=(40, 2))
+    bank = PackedBank.from_grams([Z @ Z.T])
+    near, far = (
+        METHODS["newton"]().infer(BayesProblem(bank, y + shift, Gaussian(0.1)))
+        for shift in (np.zeros(2), np.array([0.0, 1e4]))
+    )
+    assert_allclose(far.likelihood.noise_var, near.likelihood.noise_var, rtol=1e-4)

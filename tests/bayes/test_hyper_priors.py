@@ -88,3 +88,11 @@ def test_special_cases(rng):
     assert_allclose(PowerPrior(strength=0.0, p=1.0).minimiser(A, B), flat)
     gamma = GammaPrior(shape=1.0, rate=0.3)
     assert_allclose(gamma.minimiser(A, B), PowerPrior(strength=0.6, p=1.0).minimiser(A, B))
+
+
+@each
+def test_units_rescale_weights(prior, rng):
+    """The density of d in units of 7 is that of d/7, up to a constant."""
+    d = rng.uniform(0.2, 3.0, 6)
+    scaled = prior.in_units(7.0)
+    assert_allclose(scaled.gradient(7 * d), prior.gradient(d) / 7, rtol=1e-12)

@@ -468,7 +468,7 @@ def test_the_hyper_prior_counts_in_the_objective_only(waves):
     X, y = waves
     model = ProbabilisticMKLRegressor(hyper_prior=GammaPrior(2.0, 3.0)).fit(X, y)
     assert np.all(model.weights_ > 0)
-    penalty = GammaPrior(2.0, 3.0).value(model.weights_)
+    penalty = GammaPrior(2.0, 3.0).in_units(np.var(y)).value(model.weights_)
     assert_allclose(model.objective_, -2 * model.log_evidence_ + penalty)
     assert model.log_evidence_ < ProbabilisticMKLRegressor().fit(X, y).log_evidence_
 
@@ -673,3 +673,19 @@ def test_float32_kernels(waves, queries):
     half = ProbabilisticMKLRegressor(dtype="float32").fit(X, y)
     full = ProbabilisticMKLRegressor().fit(X, y)
     assert_allclose(half.predict(queries, True), full.predict(queries, True), rtol=1e-3)
+
+
+@pytest.mark.parametrize("prior", ["gamma", "inverse_gamma", "power"])
+def test_hyper_priors_do_not_depend_on_the_units_of_the_target(prior):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = np.sin(X[:, 0]) + 0.2 * rng.normal(size=40)
+    one, other = (ProbabilisticMKLRegressor(hyper_prior=prior).fit(X, c * y) for c in (1.0, 1000.0))
+    assert_allclose(other.weights_, 1e6 * one.weights_, rtol=1e-2, atol=10.0)
+
+
+def test_constant_features_get_no_weight():
+    rng = np.random.default_rng(0)
+    model = ProbabilisticMKLRegressor().fit(np.ones((30, 1)), rng.normal(size=30))
+    assert np.all(np.isfinite(model.weights_))
+    assert_allclose(model.predict(np.ones((2, 1))), model.intercept_, atol=1e-6)

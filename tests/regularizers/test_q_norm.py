@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import nnls
+from scipy.sparse import eye_array
 
+from multikernel import DualCovariance
 from multikernel.kernels import nearest_psd
 from multikernel.regularizers import LpNorm, QNorm
 from multikernel.regularizers._ratio_step import ratio_minimiser
@@ -266,3 +268,13 @@ def test_unpenalised_weights_are_found():
     assert free_direction(np.array([[1.0, 1.0], [1.0, 1.0]])) is None  # singular, yet fine
     mixed = np.array([[1.0, 2.0, -0.5]])
     assert free_direction(mixed.T @ mixed) is not None
+
+
+@pytest.mark.parametrize(
+    "Q",
+    ["covariance", eye_array(3), DualCovariance, np.ones(3), 2.0],
+    ids=["name", "sparse", "class", "vector", "number"],
+)
+def test_what_is_no_matrix_is_refused_in_one_sentence(Q):
+    with pytest.raises(TypeError, match=r"or a rule such as DualCovariance\(\)"):
+        QNorm(Q).check()

@@ -70,9 +70,10 @@ class BayesProblem:
 
     @cached_property
     def kernel_scales(self) -> Array:
-        """The mean diagonals of the kernels, shape (M,)."""
+        """The mean diagonals of the kernels, shape (M,); 1 for kernels of zeros."""
         n = self.bank.n_samples
-        return np.maximum(self.bank.traces(np.eye(n)) / n, np.finfo(float).tiny)
+        scales = self.bank.traces(np.eye(n)) / n
+        return np.where(scales > 1e-200, scales, 1.0)
 
 
 class State(NamedTuple):
@@ -246,7 +247,8 @@ class Inference:
     objective : float
         Minus twice the log evidence, or its bound, hyper-prior included.
     stationarity : float
-        Largest violation of the conditions of a stationary point, relative to the data.
+        Largest violation of the conditions of a stationary point, relative to the data; the
+        relative duality gap where the objective is convex.
     n_iter : int
     converged : bool
         Whether stationarity <= tol.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -29,6 +29,10 @@ class HyperPrior(Component):
     def check(self) -> None:
         """Raise ValueError where a parameter is out of range."""
         return None
+
+    @abstractmethod
+    def in_units(self, unit: float) -> Self:
+        """The prior of weights that are counted in multiples of a unit."""
 
     @abstractmethod
     def value(self, d: Array) -> float:
@@ -58,6 +62,10 @@ class FlatPrior(HyperPrior):
     array([2., 0.])
     """
 
+    def in_units(self, unit: float) -> Self:
+        """The same: it prefers no weight."""
+        return self
+
     def value(self, d: Array) -> float:
         """Zero."""
         return 0.0
@@ -85,7 +93,7 @@ class GammaPrior(HyperPrior):
         At least 1. Above 1 no weight can be zero.
     rate : float, default=1.0
         Inverse scale, not negative. Kernels of unit mean diagonal and a target of unit variance
-        have weights between 0 and 1.
+        have weights between 0 and 1; estimators count weights in units of the variance of y.
 
     Notes
     -----
@@ -118,6 +126,10 @@ class GammaPrior(HyperPrior):
     def keeps_zeros(self) -> bool:  # type: ignore[override]
         """Whether a weight may be exactly zero."""
         return self.shape == 1
+
+    def in_units(self, unit: float) -> Self:
+        """The prior of weights that are counted in multiples of a unit."""
+        return replace(self, rate=self.rate / unit)
 
     def value(self, d: Array) -> float:
         """The sum of the penalties."""
@@ -178,6 +190,10 @@ class InverseGammaPrior(HyperPrior):
                 given = getattr(self, name)
                 raise ValueError(f"InverseGammaPrior: {name} must be positive, got {given}.")
 
+    def in_units(self, unit: float) -> Self:
+        """The prior of weights that are counted in multiples of a unit."""
+        return replace(self, scale=self.scale * unit)
+
     def value(self, d: Array) -> float:
         """The sum of the penalties."""
         if np.any(d <= 0):
@@ -229,6 +245,10 @@ class PowerPrior(HyperPrior):
             raise ValueError(f"PowerPrior: strength must not be negative, got {self.strength}.")
         if not 1 <= self.p < np.inf:
             raise ValueError(f"PowerPrior: p must be finite and at least 1, got {self.p}.")
+
+    def in_units(self, unit: float) -> Self:
+        """The prior of weights that are counted in multiples of a unit."""
+        return replace(self, strength=self.strength / unit**self.p)
 
     def value(self, d: Array) -> float:
         """The sum of the penalties."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from .base import Evaluation
 from .mackay import MacKay
 from .method import Method, is_gaussian, refitted_sites, with_noise
-from .weight_step import newton_weights
+from .weight_step import moving, newton_weights
 
 _FAR = 0.02  # |d g| per target above which the fixed point is the faster step
 _ROUNDING = 1e-13  # a rise of the objective this small, relative to it, is none
@@ -24,7 +22,7 @@ class InformationNewton(Method):
 
     def _step(self, e: Evaluation) -> Evaluation:
         problem = e.problem
-        if np.max(np.abs(e.state.d * e.gradient)) > _FAR * problem.y.size:
+        if moving(e) > _FAR:
             return MacKay()._step(e)
         learn_noise = is_gaussian(problem) and problem.learn_likelihood
         d, noise = newton_weights(e, learn_noise)

@@ -273,9 +273,9 @@ class JointMAP(Component):
             raise ValueError(
                 f"JointMAP needs jitter > 0 under {problem.hyper_prior!r}: as all weights shrink "
                 "together, ln|K| falls by n per unit of the logarithm of their scale, and the fit "
-                "pays for less than that (less than 0.2785 n for the logistic likelihood), so that "
-                "the objective has no minimum. Give a jitter on the scale of the latent variance, "
-                "such as 0.1, use InverseGammaPrior, or choose objective='vb'."
+                "pays for less than that, so that the objective has no minimum. Give a jitter on "
+                "the scale of the latent variance, such as 0.1, use hyper_prior='inverse_gamma', "
+                "or choose objective='vb'."
             )
 
     def _warn(self, e: ModeEvaluation, n_iter: int) -> None:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Component
 from ..likelihoods import Gaussian, Likelihood
 from .base import BayesProblem, Evaluation, Inference, Record, State, conclude
-from .weight_step import all_negligible, revived, weight_stationarity
+from .weight_step import all_negligible, moving, revived, weight_stationarity
 
 _NOISE_FLOOR = 1e-8  # of the variance of the targets
 
@@ -69,7 +70,7 @@ def with_noise(problem: BayesProblem, state: State, noise: float) -> State:
 
 def noise_floor(problem: BayesProblem) -> float:
     """The least variance of Gaussian noise."""
-    return float(max(_NOISE_FLOOR * np.var(problem.y), np.finfo(float).tiny))
+    return float(max(_NOISE_FLOOR * np.mean(np.var(problem.y, axis=0)), np.finfo(float).tiny))
 
 
 def stationarity(e: Evaluation) -> float:
@@ -103,7 +104,7 @@ class Method(Component):
                 f"{type(self).__name__} needs a Gaussian likelihood, got {problem.likelihood!r}; "
                 "use method='newton' or 'mackay'."
             )
-        inference = self._infer(problem, start or first_state(problem))
+        inference: Inference = clone(self)._infer(problem, start or first_state(problem))
         if not inference.converged:
             warnings.warn(
                 f"{type(self).__name__} stopped after {inference.n_iter} iterations with "
@@ -120,7 +121,7 @@ class Method(Component):
         for _ in range(self.max_iter):
             left = stationarity(e)
             record.add(e.value, left)
-            d = revived(e) if left <= self.tol or all_negligible(e) else None
+            d = revived(e) if moving(e) <= self.tol or all_negligible(e) else None
             if d is not None:
                 e = Evaluation(problem, e.state._replace(d=d))
             elif left <= self.tol:

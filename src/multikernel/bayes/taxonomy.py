@@ -159,9 +159,11 @@ def taxonomy(
     problem, weights, noise = _unpack(source, d, likelihood)
     if jitter is None:
         jitter = getattr(source, "jitter", None)
+    if lam is None:
+        lam, p = getattr(source, "strength", None), getattr(source, "p", p)
     K_mean = float(np.sum(weights * problem.kernel_scales))  # mean diagonal of K
     settings = _Settings(
-        lam=float(problem.y.size / (weights.sum() or 1.0)) if lam is None else lam,
+        lam=float(problem.y.size / (p * np.sum(weights**p) or 1.0)) if lam is None else lam,
         p=p,
         jitter=_JITTER * (K_mean or 1.0) if jitter is None else jitter,
         random_state=random_state,

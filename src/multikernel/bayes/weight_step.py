@@ -63,6 +63,11 @@ def revived(e: Evaluation) -> Array | None:
     return np.where(wanting, _REVIVE * variance / e.problem.kernel_scales, d)
 
 
+def moving(e: Evaluation) -> float:
+    """The largest |d_m g_m| per target: how far positive weights are from where they settle."""
+    return float(np.max(np.abs(e.state.d * e.gradient))) / e.problem.y.size
+
+
 def weight_stationarity(e: Evaluation) -> float:
     """How far the weights are from a stationary point, free of units.
 

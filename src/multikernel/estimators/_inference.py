@@ -41,18 +41,24 @@ def _reference(problem: BayesProblem) -> Inference:
     return METHODS[safest(problem.likelihood)]().infer(problem, start_state(problem))
 
 
+def _limits(estimator: Any) -> dict[str, Any]:
+    """When to stop; a method has its own number of iterations unless one is given."""
+    limits = {"tol": estimator.tol}
+    return limits if estimator.max_iter is None else limits | {"max_iter": estimator.max_iter}
+
+
 def _bound(estimator: Any) -> Run:
     """The evidence or its variational bound, by the method asked for."""
     method: Method = estimator._part("method")
     if isinstance(estimator.method, str):
-        method.set_params(tol=estimator.tol, max_iter=estimator.max_iter)
+        method.set_params(**_limits(estimator))
     return method.infer
 
 
 def _joint_mode(estimator: Any) -> Run:
     """The joint mode of weights and function."""
     jitter = 0.0 if estimator.jitter is None else estimator.jitter
-    return JointMAP(jitter=jitter, tol=estimator.tol, max_iter=estimator.max_iter).infer
+    return JointMAP(jitter=jitter, **_limits(estimator)).infer
 
 
 def _convex(estimator: Any) -> Run:
@@ -64,7 +70,7 @@ def _convex(estimator: Any) -> Run:
             at = _reference(problem)
             state = State(at.weights, at.likelihood, at.site_var)
             strength = matched_strength(Evaluation(problem, state), estimator.p)
-        convex = ConvexMKL(strength, estimator.p, tol=estimator.tol, max_iter=estimator.max_iter)
+        convex = ConvexMKL(strength, estimator.p, **_limits(estimator))
         return convex.infer(problem, start)
 
     return run

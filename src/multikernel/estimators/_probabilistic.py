@@ -40,7 +40,8 @@ class BaseProbabilisticMKL(BaseMKL):
 
     def _check_parameters(self) -> None:
         check_scalar(self.tol, "tol", Real, min_val=0, include_boundaries="neither")
-        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
+        if self.max_iter is not None:
+            check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
         check_scalar(self.n_restarts, "n_restarts", Integral, min_val=0)
         if self.dtype not in DTYPES:
             raise ValueError(f"dtype must be one of {DTYPES}, got {self.dtype!r}.")
@@ -87,6 +88,7 @@ class BaseProbabilisticMKL(BaseMKL):
             raise ValueError(f"{type(self).__name__} needs at least 2 samples, got n_samples={n}.")
         hyper_prior: HyperPrior = self._part("hyper_prior")
         hyper_prior.check()
+        hyper_prior = hyper_prior.in_units(_unit(Ys, likelihood))
         run = RUNS[self.objective](self)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(1 << 31))
         with log_level(self.verbose):
@@ -229,3 +231,10 @@ class BaseProbabilisticMKL(BaseMKL):
 def _norms(bank: Bank, inference: Inference) -> Array:
     r"""The norms of the component functions, :math:`d_m^2 \alpha^\top K_m \alpha` squared."""
     return np.asarray(inference.weights * np.sqrt(bank.quadratic(inference.dual_coef)))
+
+
+def _unit(Ys: list[Array], likelihood: Likelihood) -> float:
+    """The variance of the targets, in which weights are counted; 1 for labels."""
+    if likelihood.y_domain != "real":
+        return 1.0
+    return float(np.mean([np.var(Y, axis=0).mean() for Y in Ys])) or 1.0

@@ -55,8 +55,9 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
         Further starts at random weights; the best objective is kept.
     tol : float, default=1e-6
         Stationarity at which to stop. A method given as an object has its own.
-    max_iter : int, default=500
-        Iterations after which to stop with a warning. A method given as an object has its own.
+    max_iter : int, default=None
+        Iterations after which to stop with a warning; None takes what suits the method. A method
+        given as an object has its own.
     dtype : {"float64", "float32"}, default="float64"
         Storage of the Gram matrices; float32 takes half the memory.
     verbose : int, default=0
@@ -91,7 +92,8 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
     history_ : dict of arrays, or list of them
         As for :class:`ProbabilisticMKLRegressor` (one per class for ``weights="per_class"``).
     stationarity_, converged_ : float, bool
-        Largest violation of the conditions of a stationary point, free of units; at most ``tol``?
+        Largest violation of the conditions of a stationary point, free of units (the relative
+        duality gap of ``objective="mkl"``); whether it is at most ``tol``.
     n_iter_ : int
         Iterations used (by the slowest class).
     solution_ : Inference or list of Inference
@@ -152,7 +154,7 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
         jitter: float | None = None,
         n_restarts: int = 0,
         tol: float = 1e-6,
-        max_iter: int = 500,
+        max_iter: int | None = None,
         dtype: str = "float64",
         verbose: int = 0,
         random_state: Any = None,

@@ -33,8 +33,8 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
     method : str or Method, default="auto"
         How the optimum is found: "newton", "mackay", ...; "auto" is the fastest that is safe.
     hyper_prior : str, HyperPrior or None, default=None
-        Prior on the weights: "gamma", "inverse_gamma", "power". None has no preference; evidence
-        then keeps few kernels when samples are few.
+        Prior on the weights, in units of the variance of y: "gamma", "inverse_gamma", "power".
+        None has no preference; evidence then keeps few kernels when samples are few.
     learn_likelihood : bool, default=True
         Learn the parameters of the likelihood, such as the noise variance; False keeps them. For
         "map" and "mkl", which have no minimum in them, the evidence or its bound learns them.
@@ -52,8 +52,9 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
         Further starts at random weights; the best objective is kept.
     tol : float, default=1e-6
         Stationarity at which to stop. A method given as an object has its own.
-    max_iter : int, default=500
-        Iterations after which to stop with a warning. A method given as an object has its own.
+    max_iter : int, default=None
+        Iterations after which to stop with a warning; None takes what suits the method. A method
+        given as an object has its own.
     dtype : {"float64", "float32"}, default="float64"
         Storage of the Gram matrices; float32 takes half the memory.
     verbose : int, default=0
@@ -88,7 +89,8 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
     history_ : dict of arrays
         Objective, stationarity, passes and seconds after each of ``n_iter_`` iterations.
     stationarity_, converged_ : float, bool
-        Largest violation of the conditions of a stationary point, free of units; at most ``tol``?
+        Largest violation of the conditions of a stationary point, free of units (the relative
+        duality gap of ``objective="mkl"``); whether it is at most ``tol``.
     solution_ : Inference
         All that the method returned.
     problem_ : BayesProblem
@@ -148,7 +150,7 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
         jitter: float | None = None,
         n_restarts: int = 0,
         tol: float = 1e-6,
-        max_iter: int = 500,
+        max_iter: int | None = None,
         dtype: str = "float64",
         verbose: int = 0,
         random_state: Any = None,

@@ -84,6 +84,11 @@ class QNorm(Regularizer):
             raise ValueError(f"QNorm: method must be one of {_METHODS}, got {self.method!r}.")
         if self._is_rule:
             return
+        if hasattr(self.Q, "toarray") or np.ndim(self.Q) != 2:
+            raise TypeError(
+                f"QNorm: Q must be an array of shape (n_kernels, n_kernels) or a rule such as "
+                f"DualCovariance(), got {self.Q!r}; make a sparse matrix dense with Q.toarray()."
+            )
         Q = self._matrix
         check_square(Q, "Q")
         check_symmetric(Q, "Q")
@@ -97,7 +102,7 @@ class QNorm(Regularizer):
 
     @property
     def _is_rule(self) -> bool:
-        return hasattr(self.Q, "matrix")
+        return hasattr(self.Q, "matrix") and not isinstance(self.Q, type)
 
     def for_training(self, problem: Any, sources: Sequence[str]) -> Regularizer:
         """The regularizer with the matrix that its rule, if it has one, builds from a problem."""

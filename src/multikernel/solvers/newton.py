@@ -19,6 +19,7 @@ _STALL = 0.9  # a gap that falls by less, twice, says that the model is not to b
 _PATIENCE = 3  # halvings of a step before the closed form is taken instead
 _SHRINK = 0.01
 _NOTHING = 1e-9  # a penalty this small beside the objective is as good as none
+_TOGETHER = 200  # kernels that interact and start together, if there are no more
 _GROWTH = 25  # kernels that may enter the working set in one round, beyond a doubling
 
 
@@ -112,7 +113,8 @@ def _first_weights(problem: Problem) -> Array:
     """Feasible weights on the kernels that the constant predictor most wants."""
     M = problem.bank.n_kernels
     d = problem.regularizer.initial_weights(M)
-    if not problem.regularizer.selects_kernels:
+    interacting = problem.regularizer.hessian(d).ndim == 2  # whom one wants depends on the others
+    if not problem.regularizer.selects_kernels or (interacting and M <= _TOGETHER):
         return d
     G = problem.bank.quadratic(problem.constant_predictor()[1])
     first = np.where(np.argsort(np.argsort(-G)) < max(_GROWTH, M // 10), d, 0.0)
