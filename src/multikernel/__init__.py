@@ -12,6 +12,8 @@ from .banks import FactoredBank, PackedBank
 from .estimators import (
     QSVC,
     QSVR,
+    BayesianMKLClassifier,
+    BayesianMKLRegressor,
     MKLClassifier,
     MKLRegressor,
     MultiTaskMKLClassifier,
@@ -110,6 +112,8 @@ __all__ = [
     "RBF",
     "Absolute",
     "Alternating",
+    "BayesianMKLClassifier",
+    "BayesianMKLRegressor",
     "BlockDescent",
     "BlockNorm",
     "Chi2",

@@ -50,6 +50,31 @@ def test_sweeps_equal_the_square_matrices(kind, n, M, T, seed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=25)
+@given(n=st.integers(1, 80), M=st.integers(1, 9), T=st.integers(1, 3), seed=st.integers(0, 99))
+def test_sums_over_kernels_equal_those_of_the_square_matrices(kind, n, M, T, seed):
+    rng = np.random.default_rng(seed)
+    bank, grams, tol = make_bank(kind, random_factors(rng, n, M))
+    V = rng.normal(size=(bank.n_kernels, n, T))
+    scale = tol * n * len(grams) * (1 + np.abs(grams).max())
+    assert_allclose(bank.weighted_apply(V), np.einsum("mij,mjt->it", grams, V), atol=scale)
+    squares = np.einsum("mij,mjk->ik", grams, grams)
+    assert_allclose(bank.square_sum(), squares, atol=scale * np.abs(grams).max())
+    some = np.flatnonzero(rng.random(bank.n_kernels) < 0.5)
+    squares = np.einsum("mij,mjk->ik", grams[some], grams[some])
+    assert_allclose(bank.square_sum(some), squares, atol=scale * np.abs(grams).max())
+
+
+def test_sums_over_kernels_are_single_passes(rng):
+    for kind in ("packed", "factored"):
+        bank, _, _ = make_bank(kind, random_factors(rng, 20, 10))
+        bank.weighted_apply(np.ones((10, 20, 2)))
+        assert bank.n_passes == 1.0
+        bank.square_sum()
+        assert bank.n_passes == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_select_and_take(kind, rng):
     bank, grams, _ = make_bank(kind, random_factors(rng, 70, 8))
     kernels, samples = np.array([0, 3, 2]), rng.permutation(70)[:40]

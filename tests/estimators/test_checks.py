@@ -8,6 +8,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from multikernel import (
     QSVC,
     QSVR,
+    BayesianMKLClassifier,
+    BayesianMKLRegressor,
     MKLClassifier,
     MKLRegressor,
     MultiTaskMKLClassifier,
@@ -33,6 +35,10 @@ ESTIMATORS = [
     ProbabilisticMKLClassifier(max_iter=20),
     ProbabilisticMKLRegressor(likelihood="student", objective="vb", hyper_prior="gamma"),
     ProbabilisticMKLClassifier(weights="per_class", method="mackay", max_iter=20),
+    BayesianMKLRegressor(max_iter=15),
+    BayesianMKLClassifier(max_iter=15),
+    BayesianMKLRegressor(sparsity="both", outputs="shared_samples", prune=True, max_iter=25),
+    BayesianMKLClassifier(coding="regression", sample_precision="shared", max_iter=15),
 ]
 
 NOT_A_KERNEL = "the check passes a matrix that is not positive semi-definite, which is refused"

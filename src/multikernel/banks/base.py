@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dsyrk
 
 from .._component import Array
 
@@ -56,6 +57,24 @@ class Bank(ABC):
     def quadratic(self, A: Array) -> Array:
         r"""The forms :math:`\operatorname{tr}(A^\top K_m A)` for A of shape (n, T): shape (M,)."""
         return np.maximum(self.traces(A @ A.T), 0.0)
+
+    def weighted_apply(self, V: Array) -> Array:
+        r"""The sum :math:`\sum_m K_m V_m` for V of shape (M, n, T), a matrix per kernel: (n, T)."""
+        out = np.zeros(V.shape[1:])
+        for m, part in enumerate(V):
+            out += self.apply(part, np.array([m]))[0]
+        return out
+
+    def square_sum(self, kernels: Index | None = None) -> Array:
+        r"""The matrix :math:`\sum_m K_m K_m`, of all or some of the kernels, shape (n, n)."""
+        chosen = np.arange(self.n_kernels) if kernels is None else np.asarray(kernels, np.intp)
+        Q = np.zeros((self.n_samples, self.n_samples), order="F")
+        unit = np.zeros(self.n_kernels)
+        for m in chosen:
+            unit[m] = 1.0
+            Q = dsyrk(1.0, self.combine(unit), beta=1.0, c=Q, lower=1, overwrite_c=True)
+            unit[m] = 0.0
+        return np.ascontiguousarray(np.tril(Q) + np.tril(Q, -1).T)
 
     def eigenvalue_bounds(self) -> Array:
         """Upper bounds of the largest eigenvalue of every kernel: here the traces, shape (M,)."""

@@ -83,6 +83,25 @@ class FactoredBank(Bank):
             out[index[keep]] = Z[keep] @ (Z[keep].transpose(0, 2, 1) @ A)
         return out if kernels is None else out[kernels]
 
+    def weighted_apply(self, V: Array) -> Array:
+        r"""The sum :math:`\sum_m Z_m (Z_m^\top V_m)`."""
+        self._passes += 1.0
+        out = np.zeros(V.shape[1:])
+        for index, Z in self._groups:
+            inner = Z.transpose(0, 2, 1) @ V[index]
+            out += np.einsum("mir,mrt->it", Z, inner, optimize=True)
+        return out
+
+    def square_sum(self, kernels: Index | None = None) -> Array:
+        r"""The matrix :math:`\sum_m Z_m (Z_m^\top Z_m) Z_m^\top`."""
+        chosen = range(self.n_kernels) if kernels is None else kernels
+        self._passes += len(chosen) / self.n_kernels
+        Q = np.zeros((self.n_samples, self.n_samples))
+        for m in chosen:
+            Z = self.factors[m]
+            Q += (Z @ (Z.T @ Z)) @ Z.T
+        return (Q + Q.T) / 2
+
     def traces(self, S: Array) -> Array:
         r"""The traces :math:`\operatorname{tr}(Z_m^\top S Z_m)`."""
         self._passes += 1.0

@@ -135,6 +135,20 @@ class PackedBank(Bank):
                 V[:, e:] += _columns_times(chunk[:, :, e - s :], A[s:e])
         return out
 
+    def weighted_apply(self, V: Array) -> Array:
+        r"""The sum :math:`\sum_m K_m V_m` for V of shape (M, n, T): shape (n, T)."""
+        self._passes += 1.0
+        out = np.zeros(V.shape[1:])
+        for panel, s, e in self._each_panel():
+            size = max(1, _CACHE_BYTES // (8 * panel[0].size))
+            for start in range(0, self.n_kernels, size):
+                chunk = panel[start : start + size].astype(np.float64, copy=False)
+                part = V[start : start + size]
+                out[s:e] += np.matmul(chunk, part[:, s:]).sum(axis=0)
+                right = chunk[:, :, e - s :].transpose(0, 2, 1)
+                out[e:] += np.matmul(right, part[:, s:e]).sum(axis=0)
+        return out
+
     def traces(self, S: Array) -> Array:
         r"""The traces :math:`\operatorname{tr}(S K_m)`; a stack of S gives one row each."""
         if S.ndim == 3:

@@ -1,5 +1,6 @@
 """Estimators: the models of the library as scikit-learn estimators."""
 
+from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from .classifier import MKLClassifier
 from .multitask import MultiTaskMKLClassifier, MultiTaskMKLRegressor
 from .probabilistic_classifier import ProbabilisticMKLClassifier
@@ -11,6 +12,8 @@ from .regressor import MKLRegressor
 __all__ = [
     "QSVC",
     "QSVR",
+    "BayesianMKLClassifier",
+    "BayesianMKLRegressor",
     "MKLClassifier",
     "MKLRegressor",
     "MultiTaskMKLClassifier",

@@ -1,0 +1,232 @@
+r"""The updates of the mean-field family: every factor in closed form, given the others.
+
+Each function returns the factor that maximises the evidence bound in its block ([G12]_, Section 3
+and 4, with all second moments of the factors; two of the printed updates lack them).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
+
+from ..._component import Array
+from .design import Design
+from .model import Factors, Gamma, Intermediate, Model, SampleWeights, Weights
+
+
+def update_lam(q: Factors, model: Model) -> Gamma:
+    r"""Precisions of the sample weights, one each or one for all."""
+    p, n_each = model.priors, q.a.mean.shape[1] if model.tied else 1
+    shape = np.full(q.lam.shape.shape, p.alpha_lambda + n_each / 2)
+    return Gamma(shape, 1 / (1 / p.beta_lambda + q.a.second / 2))  # 1/β = 1/β₀ + ½E[a²]
+
+
+def update_ups(q: Factors, model: Model) -> Gamma:
+    r"""Precisions of the intermediate outputs."""
+    p, size = model.priors, q.G.mean[0].size
+    shape = np.full(len(q.a.mean), p.alpha_upsilon + size / 2)
+    return Gamma(shape, 1 / (1 / p.beta_upsilon + residual(q) / 2))  # 1/β = 1/β₀ + ½R
+
+
+def update_gam(q: Factors, model: Model) -> Gamma:
+    r"""Precisions of the biases."""
+    p = model.priors
+    shape = np.full(len(q.be.bias), p.alpha_gamma + 0.5)
+    return Gamma(shape, 1 / (1 / p.beta_gamma + q.be.bias_second / 2))  # 1/β = 1/β₀ + ½E[b²]
+
+
+def update_omega(q: Factors, model: Model) -> Gamma:
+    r"""Precisions of the kernel weights."""
+    p = model.priors
+    shape = np.full(q.be.mean.shape, p.alpha_omega + 0.5)
+    return Gamma(shape, 1 / (1 / p.beta_omega + q.be.squares / 2))  # 1/β = 1/β₀ + ½E[e²]
+
+
+def update_eps(q: Factors, model: Model) -> Gamma:
+    r"""Precisions of the targets."""
+    p, n = model.priors, q.f.shape[1]
+    shape = np.full(len(q.f), p.alpha_epsilon + n / 2)
+    return Gamma(shape, 1 / (1 / p.beta_epsilon + misfit(q) / 2))  # 1/β = 1/β₀ + ½T
+
+
+def residual(q: Factors) -> Array:
+    r"""The sums R of :math:`E\|g_i - K_i^\top a\|^2` over samples, shape (La,).
+
+    Notes
+    -----
+    In the structured family :math:`R = \sum_i\|\tilde g_i - K_i^\top \tilde a\|^2
+    + n \operatorname{tr} \Sigma_g + \operatorname{tr}(B X B)`, :math:`B = \upsilon \Sigma_g - I`.
+    """
+    R = np.sum((q.G.mean - q.a.Ka) ** 2, axis=(1, 2))
+    if q.a.X is None or q.G.gain is None:
+        return np.asarray(R + q.G.spread() + q.a.trace_q)
+    R = R + q.G.mean.shape[2] * q.G.spectrum.sum(axis=1)
+    rotated = np.sum(q.G.basis * (q.a.X @ q.G.basis), axis=1)  # diagonals of VᵀXV
+    return np.asarray(R + np.sum((q.G.gain - 1) ** 2 * rotated, axis=1))
+
+
+def misfit(q: Factors) -> Array:
+    r"""The sums T of :math:`E(y_i - e^\top g_i - b)^2` over samples, shape (L,)."""
+    return np.asarray(np.sum((q.f - q.fitted) ** 2, axis=1) + predictor_spread(q))
+
+
+def predictor_spread(q: Factors) -> Array:
+    r"""The sums over samples of the variances of :math:`e^\top g_i + b`, shape (L,)."""
+    G, be, n = q.G, q.be, q.f.shape[1]
+    spread = G.inner(be.second)  # tr(Cov[g] E[eeᵀ])
+    spread = spread + np.sum((be.cov @ G.mean) * G.mean, axis=(1, 2))  # g̃ᵀ Cov[e] g̃
+    spread = spread + 2 * np.sum(be.bias_cov * G.mean.sum(axis=2), axis=1)  # 2 Cov[b, e]ᵀ g̃
+    return np.asarray(spread + n * be.bias_var)
+
+
+def update_a(q: Factors, model: Model, design: Design) -> SampleWeights:
+    r"""Sample weights: :math:`\Sigma = (\Lambda + \upsilon Q)^{-1}, \tilde a = \upsilon \Sigma s`.
+
+    Here :math:`s = \sum_m K_m \tilde g^m`. Only the diagonal of the covariance is formed.
+    """
+    mean, var, log_det = weight_moments(design.collect(q.G.mean), q, model, design)
+    return SampleWeights(mean, var, log_det, trace_q(var, q), design.apply(mean))
+
+
+def weight_moments(
+    S: Array, q: Factors, model: Model, design: Design
+) -> tuple[Array, Array, Array]:
+    r"""Means :math:`\upsilon \Sigma s`, variances and log-determinants of sample weights."""
+    step = _tied_moments if model.tied else _free_moments
+    return step(S, q.lam.mean, q.ups.mean, design)
+
+
+def trace_q(var: Array, q: Factors) -> Array:
+    r"""The traces :math:`\operatorname{tr}(Q \Sigma)` from the diagonals of the covariances."""
+    D = q.a.mean.shape[1]
+    return np.asarray((D - np.sum(q.lam.mean * var, axis=1)) / q.ups.mean)  # tr(ΛΣ + υQΣ) = D
+
+
+def _free_moments(S: Array, lam: Array, ups: Array, design: Design) -> tuple[Array, Array, Array]:
+    """One Cholesky factor and its inverse per output."""
+    mean, var, log_det = np.empty(S.shape), np.empty(S.shape), np.empty(len(S))
+    for o in range(len(S)):
+        L = precision_factor(lam[o], ups[o], design)
+        mean[o] = ups[o] * dpotrs(L, S[o], lower=True)[0]
+        log_det[o] = -2 * np.sum(np.log(np.diagonal(L)))
+        R, _ = dtrtri(L, lower=True, overwrite_c=True)
+        var[o] = np.einsum("ij,ij->j", R, R)  # Σ = L⁻ᵀL⁻¹
+    return mean, var, log_det
+
+
+def _tied_moments(S: Array, lam: Array, ups: Array, design: Design) -> tuple[Array, Array, Array]:
+    """One eigendecomposition serves all outputs and all iterations."""
+    values, U = design.eigen
+    precision = lam + ups[:, np.newaxis] * values  # λ + υΛ
+    mean = ups[:, np.newaxis] * ((S @ U) / precision) @ U.T
+    return mean, np.sum(1 / precision, axis=1, keepdims=True), -np.sum(np.log(precision), axis=1)
+
+
+def precision_factor(lam: Array, ups: float, design: Design) -> Array:
+    r"""The lower Cholesky factor of :math:`\Lambda + \upsilon Q`, in column order."""
+    A = np.multiply(design.Q, ups).T
+    A[np.diag_indices_from(A)] += lam
+    return factorize(A)
+
+
+def factorize(A: Array) -> Array:
+    """The lower Cholesky factor of A in column order, which is overwritten."""
+    L, failed = dpotrf(A, lower=True, clean=True, overwrite_a=True)
+    if failed:
+        raise LinAlgError(
+            "the precision of the sample weights is singular to rounding; scale the kernels to "
+            "unit variance (normalize='variance')."
+        )
+    return np.asarray(L)
+
+
+def update_G(q: Factors, model: Model) -> Intermediate:
+    r"""Intermediate outputs: one small eigendecomposition for all samples and outputs.
+
+    Notes
+    -----
+    :math:`\Sigma_g = (\upsilon I + \sum \epsilon E[e e^\top])^{-1}` and
+    :math:`\tilde g_i = \Sigma_g(\upsilon K_i^\top \tilde a + \sum \epsilon(y_i \tilde e - E[be]))`,
+    where the sums run over the outputs that share the sample weights.
+    """
+    basis, spectrum = intermediate_covariance(q, model)
+    g = (q.ups.mean[:, np.newaxis, np.newaxis] * q.a.Ka) + pull(q, model)
+    mean = basis @ (spectrum[:, :, np.newaxis] * (basis.T @ g))
+    if q.a.X is None:
+        return Intermediate(mean, basis, spectrum)
+    gain = q.ups.mean[:, np.newaxis] * spectrum  # υΣ_g
+    V = basis * gain[:, np.newaxis, :] @ basis.T
+    return Intermediate(mean, basis, spectrum, gain, V @ q.a.X @ V)
+
+
+def intermediate_covariance(q: Factors, model: Model) -> tuple[Array, Array]:
+    """Eigenvectors and eigenvalues of the covariances of intermediate outputs."""
+    ups, eps, second = q.ups.mean[:, np.newaxis], q.eps.mean, q.be.second
+    if model.outputs == "shared_samples":
+        s, V = np.linalg.eigh(np.tensordot(eps, second, axes=1))
+        return V, 1 / (ups + np.maximum(s, 0.0))
+    s, V = np.linalg.eigh(second[0])
+    return V, 1 / (ups + eps[:, np.newaxis] * np.maximum(s, 0.0))
+
+
+def pull(q: Factors, model: Model) -> Array:
+    r"""What the targets ask of the intermediate outputs, shape (La, M, n)."""
+    eps, e, cross = q.eps.mean[:, np.newaxis], q.be.mean, q.be.cross
+    if model.outputs == "shared_samples":
+        total = e.T @ (eps * q.f) - (eps * cross).sum(axis=0)[:, np.newaxis]
+        return np.asarray(total[np.newaxis])
+    return np.asarray(e[:, :, np.newaxis] * (eps * q.f)[:, np.newaxis] - (eps * cross)[:, :, None])
+
+
+def update_be(q: Factors, model: Model) -> Weights:
+    r"""Biases and kernel weights together; the biases are eliminated first.
+
+    Notes
+    -----
+    With means :math:`\bar g, \bar y` over samples, centred :math:`G_c, y_c` and the share
+    :math:`\kappa = n\gamma / (\gamma + n\epsilon)` that the prior of the bias leaves,
+
+    .. math:: \Sigma_e = \big(\Omega + \textstyle\sum_o \epsilon_o (\sum_i \Sigma_{g,i}
+              + G_c G_c^\top + \kappa \bar g \bar g^\top)\big)^{-1}, \qquad
+              \tilde e = \Sigma_e \textstyle\sum_o \epsilon_o (G_c y_c + \kappa \bar g \bar y)
+    """
+    n, eps, gam = q.f.shape[1], q.eps.mean, q.gam.mean
+    precision_b = gam + n * eps
+    kappa = n * gam / precision_b
+    g, y = q.G.mean.mean(axis=2), q.f.mean(axis=1)
+    Gc, yc = q.G.mean - g[:, :, np.newaxis], q.f - y[:, np.newaxis]
+    if model.outputs == "shared_samples":
+        gram = q.G.covariance_sum(np.ones(1)) + Gc[0] @ Gc[0].T
+        H = eps[:, None, None] * (gram + kappa[:, None, None] * np.outer(g[0], g[0]))
+        h = eps[:, None] * (yc @ Gc[0].T + np.outer(kappa * y, g[0]))
+    else:
+        root = np.sqrt(eps)[:, None, None] * Gc
+        flat = root.transpose(1, 0, 2).reshape(root.shape[1], -1)
+        H = flat @ flat.T + q.G.covariance_sum(eps) + (g.T * (eps * kappa)) @ g
+        h = np.einsum("omi,oi->m", Gc, eps[:, None] * yc) + (eps * kappa * y) @ g
+        H, h = H[np.newaxis], h[np.newaxis]
+    mean, cov, log_det = _solve_weights(H, h, q.omega.mean)
+    share = (n * eps / precision_b)[:, np.newaxis]  # b given e: share (ȳ − ēᵀḡ)
+    bias = share[:, 0] * (y - np.sum(mean * g, axis=1))
+    bias_cov = -share * (cov @ g[:, :, np.newaxis])[:, :, 0]
+    bias_var = 1 / precision_b - share[:, 0] * np.sum(bias_cov * g, axis=1)
+    return Weights(
+        mean, cov, bias, bias_var, bias_cov, float(log_det - np.sum(np.log(precision_b)))
+    )
+
+
+def _solve_weights(H: Array, h: Array, omega: Array) -> tuple[Array, Array, float]:
+    r"""Means, covariances and log-determinant for precisions :math:`H + \Omega`."""
+    mean, cov, log_det = np.empty(h.shape), np.empty(H.shape), 0.0
+    for o in range(len(H)):
+        root = np.sqrt(omega[o])  # weights that vanish have precisions larger by many orders
+        A = H[o] / np.outer(root, root)
+        A[np.diag_indices_from(A)] += 1.0
+        L = factorize(np.asfortranarray((A + A.T) / 2))
+        mean[o] = dpotrs(L, h[o] / root, lower=True)[0] / root
+        inverse, _ = dpotri(L, lower=True)
+        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        cov[o] = inverse / np.outer(root, root)
+        log_det -= 2 * float(np.sum(np.log(np.diagonal(L)))) + float(np.sum(np.log(omega[o])))
+    return mean, cov, log_det
