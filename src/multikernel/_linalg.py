@@ -13,6 +13,7 @@ from ._component import Array
 
 Cholesky: TypeAlias = tuple[Array, bool]
 _FIRST_JITTER = 1e-14  # relative to the mean diagonal; rounding of a positive semi-definite matrix
+_BLOCK = 256  # rows of a matrix that are mirrored at a time
 _MAX_EXCHANGES = 60
 _CHANCES = 3  # exchanges of all indices at once that may fail to make fewer of them wrong
 _PULL = 1e-12  # a gradient smaller than this, relative to q, is rounding
@@ -36,6 +37,16 @@ def cholesky(A: Array, diagonal: Array | float = 0.0) -> Cholesky:
     raise np.linalg.LinAlgError(
         "the combined kernel is not positive semi-definite; check the kernels."
     )
+
+
+def mirror(A: Array) -> Array:
+    """The symmetric matrix whose lower triangle is that of A, in place and block by block."""
+    for start in range(0, len(A), _BLOCK):
+        inside, below = slice(start, start + _BLOCK), slice(start + _BLOCK, None)
+        A[inside, below] = A[below, inside].T
+        block = A[inside, inside]
+        block[:] = np.tril(block) + np.tril(block, -1).T
+    return A
 
 
 def nonnegative_minimiser(Q: Array, q: Array, guess: NDArray[np.bool_]) -> Array:

@@ -147,8 +147,9 @@ class Evaluation:
     @cached_property
     def _P(self) -> Array:
         """The sum over outputs of the projected inverses."""
-        P = sum(m.targets.shape[1] * m.P for m in self.marginals)
-        return np.asarray(P)
+        if self.problem.y.shape[1] == 1:
+            return self.marginals[0].P
+        return np.asarray(sum(m.targets.shape[1] * m.P for m in self.marginals))
 
     @cached_property
     def t(self) -> Array:

@@ -69,7 +69,7 @@ class BoundTerm:
             gamma = site_var(x)
             parts = x, -s2, -gamma, self.zeta * gamma**2
             excess = sum(parts)
-            settled = np.abs(excess) <= 4 * _EPS * (x + s2 + gamma + parts[-1])
+            settled = np.abs(excess) <= 64 * _EPS * (x + s2 + gamma + parts[-1])
             if np.all(settled):
                 break
             lower, upper = np.where(excess < 0, x, lower), np.where(excess > 0, x, upper)

@@ -7,9 +7,11 @@ from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError
+from scipy.linalg.blas import dger
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from .._component import Array
+from .._linalg import mirror
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,8 @@ class Marginal:
     @cached_property
     def P(self) -> Array:
         """The inverse or projected inverse, shape (n, n)."""
-        inverse, _ = dpotri(self.factor, lower=True)
-        P = np.tril(inverse)
-        P += np.tril(P, -1).T
+        P: Array = mirror(dpotri(self.factor, lower=True)[0])
         if self.fit_intercept:
-            P -= np.outer(self.ones, self.ones / self.precision_of_constant)
-        return np.asarray(P)
+            v = self.ones / np.sqrt(self.precision_of_constant)
+            dger(-1.0, v, v, a=P, overwrite_a=True)  # P − C⁻¹11ᵀC⁻¹ / 1ᵀC⁻¹1
+        return P
