@@ -63,7 +63,7 @@ class QNorm(Regularizer):
     >>> import numpy as np
     >>> rivals = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])
     >>> QNorm(rivals).optimal_weights(np.array([4.0, 1.0, 4.0])).round(3)
-    array([0.5  , 0.27 , 0.613])
+    array([0.538, 0.273, 0.61 ])
     """
 
     Q: Any
