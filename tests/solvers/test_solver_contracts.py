@@ -570,3 +570,16 @@ def test_parameters_are_checked_before_the_first_step():
         Alternating().solve(make_problem(Squared(), GroupNorm([0, 1])))
     with pytest.raises(ValueError, match="delta must be a finite number"):
         solve(make_problem(Huber(delta=-1.0), Uniform()))
+
+
+def test_kernels_far_from_unit_scale_do_not_stall_the_weights():
+    """A loosely fitted machine, whose objective is then far too high, once stopped all progress."""
+    rng = np.random.default_rng(3)
+    X, scores = rng.normal(size=(60, 6)), rng.normal(size=60)
+    labels = np.digitize(np.sin(2 * X[:, 0]) + 0.5 * X[:, 2] + 0.4 * scores, [-0.5, 0.5])
+    Y = np.where(labels[:, None] == np.arange(3), 1.0, -1.0)
+    bank = PackedBank.from_grams([X[:, c] @ X[:, c].T for c in ([0, 1], [2, 3], [4, 5])])
+    for C in (3.0, 10.0, 30.0):
+        problem = Problem(bank, Y, SquaredHinge(), ElasticNet(), C)
+        solution = NewtonWeights(tol=1e-7, max_iter=40).solve(problem)
+        assert solution.converged

@@ -54,18 +54,18 @@ class NewtonWeights(Solver):
         point = None if start is None else Start(start.dual_coef, start.intercept)
         tol = _LOOSEST if start is None else 0.1 * self.tol
         accepted: tuple[float, Array, Array] | None = None  # the last value of J, its d and G
-        gap, stalls, rejections = np.inf, 0, 0
+        gap, stalls, rejections, care = np.inf, 0, 0, 1.0
         for _ in range(self.max_iter):
             K = bank.combine(d)  # K(d) = Σ d_m K_m
             machine = fit_fixed_weights(problem, K, tol, point)
             first = start is None and accepted is None
             V, G = _sweep(problem, machine.alpha, first)
             value = progress.record(d, machine.alpha, machine.b, G, machine.f)
-            tol = float(np.clip(0.05 * progress.gap, 0.1 * self.tol, _LOOSEST))
+            tol = float(np.clip(care * 0.05 * progress.gap, 0.1 * self.tol, care * _LOOSEST))
             if progress.converged:
                 break
             if accepted is not None and value > accepted[0] + 1e-10 * abs(value):
-                rejections += 1
+                rejections, care = rejections + 1, 0.1 * care  # the machine may be to blame
                 d, point = _shorter_step(problem, d, accepted, rejections), machine.point
                 continue
             accepted, rejections = (value, d, G), 0
