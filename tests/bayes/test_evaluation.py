@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bayes_problems import make_bayes_problem
 from helpers import draw_targets, instances, numeric_gradient
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from multikernel.banks import FactoredBank, PackedBank
 from multikernel.bayes import HYPER_PRIORS, BayesProblem, Evaluation, State, first_state
 from multikernel.bayes.weight_step import fixed_point, prune, revived, weight_stationarity
-from multikernel.likelihoods import LIKELIHOODS, Gaussian
+from multikernel.likelihoods import LIKELIHOODS, Gaussian, Laplace, LogisticLikelihood, StudentT
 
 N, M = 8, 4
 LIKELIHOOD = pytest.mark.parametrize("likelihood", instances(LIKELIHOODS), ids=repr)
@@ -35,7 +36,7 @@ def make(likelihood, fit_intercept=True, n_outputs=1, seed=0, n=N, **settings):
 
 
 def _site_var(likelihood, y, rng):
-    if hasattr(likelihood, "noise_var"):
+    if likelihood.is_gaussian:
         return np.full(y.shape, likelihood.noise_var)
     return np.asarray(likelihood.site_var(rng.uniform(0.1, 3.0, y.shape)))
 
@@ -70,7 +71,7 @@ def test_gradient_in_the_noise(fit_intercept):
 @LIKELIHOOD
 def test_refitted_bounds_are_stationary_points_in_gamma(likelihood, fit_intercept):
     """The derivative in γ is h'(γ) − (s² + V)/γ², zero at γ = 1/ρ'(s² + V)."""
-    if hasattr(likelihood, "noise_var"):
+    if likelihood.is_gaussian:
         return
     problem, state = make(likelihood, fit_intercept)
 
@@ -183,7 +184,7 @@ def test_pruned_kernels_come_back_when_they_are_wanted():
     e = Evaluation(problem, state._replace(d=np.array([0.0, 1e-12])))
     back = revived(e)
     assert back[0] > 0
-    assert weight_stationarity(e) > 1
+    assert weight_stationarity(e.state.d, e.gradient, e.t, problem.y.size) > 1
     dying = Evaluation(problem, state._replace(d=np.array([1.0, 1e-12])))
     assert prune(dying, dying.state.d)[1] == 0
     assert prune(dying, dying.state.d)[0] == 1
@@ -216,3 +217,36 @@ def test_bad_problems_are_refused(change, message):
     problem, _ = make(Gaussian(0.5))
     with pytest.raises(ValueError, match=message):
         replace(problem, **change).check()
+
+
+@pytest.mark.parametrize("likelihood", [Gaussian(7.0), Laplace(9.0), StudentT(3.0, 9.0)], ids=repr)
+def test_the_first_state_is_in_the_units_of_the_targets(likelihood):
+    problem = make_bayes_problem(likelihood, n=40, n_outputs=2)
+    state, quiet = first_state(problem), first_state(problem, noise=0.01)
+    variance = np.mean(np.var(problem.y, axis=0))
+    assert 0.25 * variance < state.d @ problem.kernel_scales < variance
+    assert 0.1 * variance < np.median(state.site_var) < 2 * variance
+    assert_allclose(quiet.site_var, 0.01 * state.site_var, rtol=1e-6)
+    assert_allclose(quiet.d, state.d)
+    larger = replace(problem, y=1000 * problem.y)
+    assert_allclose(first_state(larger).d, 1e6 * state.d)
+    assert_allclose(first_state(larger).site_var, 1e6 * state.site_var, rtol=1e-6)
+    fixed = first_state(replace(problem, learn_likelihood=False), noise=0.01)
+    assert fixed.likelihood == likelihood
+    spoiled = problem.y.copy()
+    spoiled[0] += 1e4  # what has heavier tails must not mind, whatever the middle of the others
+    moved = first_state(replace(problem, y=spoiled)).d.sum() / state.d.sum()
+    assert (moved > 100) == likelihood.is_gaussian
+
+
+def test_a_kernel_that_is_given_is_kept_and_saves_a_pass():
+    problem = make_bayes_problem(LogisticLikelihood(), n_outputs=2)
+    state = first_state(problem)
+    K = problem.bank.combine(state.d)
+    before, passes = K.copy(), problem.bank.n_passes
+    given = Evaluation(problem, state, K)
+    value = given.value
+    assert problem.bank.n_passes == passes
+    assert_array_equal(K, before)
+    assert given.K is K
+    assert value == Evaluation(problem, state).value

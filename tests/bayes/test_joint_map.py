@@ -24,7 +24,7 @@ from multikernel.bayes import (
     State,
     first_state,
 )
-from multikernel.bayes.joint_map import ModeEvaluation
+from multikernel.bayes.mode_evaluation import ModeEvaluation
 from multikernel.likelihoods import Gaussian, Laplace, LogisticLikelihood, StudentT
 
 REGRESSION = (Gaussian(0.05), Laplace(5.0), StudentT(4.0, 0.05))
@@ -193,7 +193,7 @@ def test_the_share_that_the_logistic_fit_pays_for_is_bounded():
     problem = make_bayes_problem(LogisticLikelihood(2.0), fit_intercept=False)
     for _ in range(20):
         e = ModeEvaluation(problem, np.exp(3 * rng.normal(size=4)), 1e-8)
-        assert np.sum(e.mode.alpha * e.z) <= 0.27847 * problem.y.size  # uᵀK⁻¹u, W(1/e) n
+        assert np.sum(e.mode.alpha * e.mode.z) <= 0.27847 * problem.y.size  # uᵀK⁻¹u, W(1/e) n
 
 
 def test_kernels_of_low_rank_survive():

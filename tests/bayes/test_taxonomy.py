@@ -12,6 +12,8 @@ from scipy.stats import multivariate_normal
 
 from multikernel.banks import PackedBank
 from multikernel.bayes import BayesProblem, Evaluation, InformationNewton, State
+from multikernel.bayes.latent_mode import latent_mode
+from multikernel.bayes.mode_evaluation import ModeEvaluation
 from multikernel.bayes.taxonomy import (
     phi_gau,
     phi_laplace,
@@ -23,7 +25,6 @@ from multikernel.bayes.taxonomy import (
     phi_vb,
     taxonomy,
 )
-from multikernel.bayes.taxonomy_mode import posterior_mode
 from multikernel.likelihoods import LIKELIHOODS, Gaussian, Laplace, LogisticLikelihood, StudentT
 
 LOG_2PI = np.log(2 * np.pi)
@@ -53,6 +54,10 @@ def draw(likelihood, rng, n=7, M=3, n_outputs=1, scale=1.0):
         y = np.sign(y)
         y[:2] = np.array([[1.0], [-1.0]])  # both classes, or a free constant would have no mode
     return bank, y, rng.uniform(0.2, 1.5, M)
+
+
+def posterior_mode(K, y, likelihood):
+    return latent_mode(BayesProblem(PackedBank.from_grams([K]), y, likelihood, False), K)
 
 
 def exact(bank, y, likelihood, d, n_nodes):
@@ -154,7 +159,7 @@ def test_the_mode_is_the_least_value(likelihood, rng):
         (C, phi_map, {"jitter": jitter}, np.linalg.slogdet(C)[1]),
     ):
         found = phi(bank, y, likelihood, d, **options).value - constant
-        mode = posterior_mode(A, y, likelihood, False)
+        mode = posterior_mode(A, y, likelihood)
         assert_allclose(value(mode.alpha[:, 0], A), found, rtol=1e-10)
         best = minimize(value, mode.alpha[:, 0], (A,), "Nelder-Mead", options={"maxfev": 3000})
         assert best.fun >= found - 1e-8 * abs(found)
@@ -162,7 +167,7 @@ def test_the_mode_is_the_least_value(likelihood, rng):
             dual = np.sum(likelihood.conjugate(y, mode.alpha)) - mode.norm
             assert_allclose(dual, found, rtol=1e-9, atol=1e-9)
         else:
-            assert_allclose(mode.alpha, -likelihood.gradient(y, mode.u) / 2, atol=1e-9)
+            assert_allclose(mode.alpha, -likelihood.gradient(y, mode.z) / 2, atol=1e-9)
 
 
 @each_bounded
@@ -182,10 +187,10 @@ def test_the_bound_is_least_over_all_variances(likelihood, rng):
 def test_laplace_approximation_as_printed(rng):
     likelihood = LogisticLikelihood()
     bank, y, d = draw(likelihood, rng)
-    K, mode = bank.combine(d), posterior_mode(bank.combine(d), y, likelihood, False)
-    root = np.sqrt(likelihood.hessian(y, mode.u)[:, 0])
+    K, mode = bank.combine(d), posterior_mode(bank.combine(d), y, likelihood)
+    root = np.sqrt(likelihood.hessian(y, mode.z)[:, 0])
     volume = np.linalg.slogdet(np.eye(len(y)) + 0.5 * root[:, None] * K * root)[1]
-    value = mode.u[:, 0] @ np.linalg.solve(K, mode.u[:, 0]) + likelihood.value(y, mode.u).sum()
+    value = mode.z[:, 0] @ np.linalg.solve(K, mode.z[:, 0]) + likelihood.value(y, mode.z).sum()
     assert_allclose(phi_laplace(bank, y, likelihood, d).value, value + volume, rtol=1e-10)
 
 
@@ -283,7 +288,7 @@ def smoothed_bound(bank, y, likelihood, d, z):
         grad = np.exp(log_pi) * (z - np.diag(np.linalg.inv(A)))
         return z @ np.exp(log_pi) - np.linalg.slogdet(A)[1], grad
 
-    start = posterior_mode(K, y[:, None], likelihood, False).u[:, 0]
+    start = posterior_mode(K, y[:, None], likelihood).z[:, 0]
     options = {"jac": True, "method": "BFGS", "options": {"gtol": 1e-10}}
     inner, concave = minimize(loss, start, **options), minimize(conjugate, -np.log(z), **options)
     return inner.fun + np.linalg.slogdet(K)[1] - concave.fun
@@ -360,7 +365,7 @@ def test_the_bound_of_the_collapse_is_attained():
 def test_the_norm_of_other_modes_is_bounded_by_the_targets(likelihood, rng):
     for log_scale in np.linspace(-3, 3, 13):
         bank, y, d = draw(likelihood, rng, scale=10.0**log_scale)
-        norm = posterior_mode(bank.combine(d), y, likelihood, False).norm
+        norm = posterior_mode(bank.combine(d), y, likelihood).norm
         if isinstance(likelihood, Gaussian):
             assert norm <= np.sum(y**2) / (4 * likelihood.noise_var)
         else:
@@ -472,3 +477,15 @@ def test_sources_without_a_problem_are_refused(problem):
         taxonomy(MKLRegressor().fit(X, problem.y[:, 0]))
     with pytest.raises(ValueError, match="3 finite weights >= 0, one for each kernel"):
         taxonomy(problem, [1.0, -1.0, 2.0])
+
+
+@each
+@each_intercept
+def test_joint_map_and_its_method_have_the_same_mode(likelihood, fit_intercept):
+    for seed in range(10):
+        bank, y, d = draw(likelihood, np.random.default_rng(seed), n=15, n_outputs=2, scale=4.0)
+        problem = BayesProblem(bank, y, likelihood, fit_intercept)
+        found = phi_map(bank, y, likelihood, d, jitter=0.05, fit_intercept=fit_intercept)
+        e = ModeEvaluation(problem, d, 0.05)
+        assert_allclose(e.value, found.value, rtol=1e-12)
+        assert_allclose(e.gradient, found.gradient, rtol=1e-8, atol=1e-8)

@@ -464,6 +464,46 @@ def test_restarts_keep_the_best_and_are_seeded(waves):
     assert_array_equal(many.weights_, again.weights_)
 
 
+def bumps(seed):
+    """A curve through eight points, and ten kernels of one bump each: evidence has many minima."""
+    rng = np.random.default_rng(seed)
+    x = np.sort(rng.uniform(-3, 3, size=8))
+    widths = rng.choice([0.5, 1.0, 2.0], size=10)
+    Phi = np.exp(-((x[:, np.newaxis] - np.linspace(-3, 3, 10)) ** 2) / (2 * widths**2))
+    y = np.sin(rng.uniform(0.5, 3) * x) + 0.05 * rng.normal(size=8)
+    return Phi[:, np.newaxis] * Phi, y
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("learn_likelihood", [True, False])
+def test_newton_with_restarts_is_never_worse_than_other_methods(learn_likelihood):
+    model = ProbabilisticMKLRegressor(
+        "precomputed",
+        likelihood=Gaussian(0.0025),
+        learn_likelihood=learn_likelihood,
+        normalize=None,
+        random_state=0,
+    )
+    basins = 0
+    for seed in range(10):
+        K, y = bumps(seed)
+        plain, best = (clone(model).set_params(n_restarts=r).fit(K, y).objective_ for r in (0, 10))
+        for method, max_iter in (("mackay", 200), ("em", 200), ("reweighted", 20)):
+            other = clone(model).set_params(method=method, max_iter=max_iter).fit(K, y)
+            assert best <= other.objective_ + 1e-6 * abs(other.objective_)
+        basins += plain > best + 1e-3
+    assert basins >= 3  # or these problems would show nothing
+
+
+def test_restarts_begin_with_less_noise_where_it_is_learned():
+    K, y = bumps(7)
+    model = ProbabilisticMKLRegressor("precomputed", normalize=None, random_state=0)
+    assert model.fit(K, y).noise_var_ > 0.03  # much is noise, says the standard start
+    quiet = clone(model).set_params(n_restarts=10).fit(K, y)
+    assert quiet.noise_var_ < 0.01
+    assert quiet.objective_ < model.objective_ - 5
+
+
 def test_the_hyper_prior_counts_in_the_objective_only(waves):
     X, y = waves
     model = ProbabilisticMKLRegressor(hyper_prior=GammaPrior(2.0, 3.0)).fit(X, y)
@@ -477,6 +517,47 @@ def test_the_taxonomy_reads_fitted_estimators(waves):
     X, y = waves
     model = ProbabilisticMKLRegressor(RBF([0.5, 2])).fit(X, y)
     assert_allclose(taxonomy(model)["MLM"].value, -2 * model.log_evidence_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("likelihood", ["gaussian", "laplace", "student"])
+def test_the_objective_suits_the_likelihood_by_default(waves, likelihood):
+    X, y = waves
+    model = ProbabilisticMKLRegressor(RBF([0.5, 2]), likelihood=likelihood, tol=1e-4).fit(X, y)
+    expected = "evidence" if likelihood == "gaussian" else "vb"
+    assert model.objective_name_ == expected
+    given = clone(model).set_params(objective=expected).fit(X, y)
+    assert_array_equal(given.weights_, model.weights_)
+    assert_allclose(-2 * model.log_evidence_, model.objective_)
+
+
+def test_labels_have_the_variational_bound_by_default(labels):
+    model = ProbabilisticMKLClassifier(RBF(0.5), tol=1e-3).fit(*labels)
+    assert model.objective_name_ == "vb"
+    with pytest.raises(ValueError, match="'evidence' is exact and needs"):
+        ProbabilisticMKLClassifier(objective="evidence").fit(*labels)
+    with pytest.raises(ValueError, match="leave method='auto', or choose objective='vb'"):
+        ProbabilisticMKLClassifier(objective="mkl", method="newton").fit(*labels)
+
+
+def test_the_convex_objective_has_a_duality_gap(waves):
+    X, y = waves
+    model = ProbabilisticMKLRegressor(RBF([0.2, 0.5, 2]), objective="mkl", strength=20.0)
+    model.fit(X, y)
+    assert model.converged_
+    assert 0 <= model.gap_ <= 1e-6
+    assert model.gap_ == model.stationarity_
+    rough = clone(model).set_params(max_iter=1, tol=1e-12)
+    with pytest.warns(ConvergenceWarning, match="duality gap"):
+        rough.fit(X, y)
+    assert not rough.converged_
+    assert rough.gap_ > 1e-12
+    # the gap bounds how far half the objective, its constant left out, is above the minimum
+    constant = len(y) * np.log(2 * np.pi * rough.noise_var_)
+    above = (rough.objective_ - model.objective_) / (rough.objective_ - constant)
+    assert above <= rough.gap_ + 1e-9
+    free = rough.set_params(objective="auto", strength=None, max_iter=None, tol=1e-6).fit(X, y)
+    assert not hasattr(free, "gap_")
+    assert not hasattr(free.set_params(likelihood="laplace", tol=1e-3).fit(X, y), "noise_var_")
 
 
 # Inputs, and life inside scikit-learn
@@ -526,7 +607,13 @@ def test_searches_reach_the_parameters_of_parts(waves, labels):
     )
     step = "probabilisticmklregressor__"
     search = GridSearchCV(pipeline, {step + "hyper_prior__rate": [0.1, 10.0]}, cv=2).fit(X, y)
-    assert search.best_params_[step + "hyper_prior__rate"] in (0.1, 10.0)
+    expected = [  # the same folds by hand: weights, and so scores, depend on the rate
+        np.mean(cross_val_score(pipeline.set_params(**{step + "hyper_prior__rate": r}), X, y, cv=2))
+        for r in (0.1, 10.0)
+    ]
+    assert_allclose(search.cv_results_["mean_test_score"], expected)
+    assert expected[0] != expected[1]
+    assert search.best_params_[step + "hyper_prior__rate"] == (0.1, 10.0)[np.argmax(expected)]
     grid = {"likelihood__tau": [0.5, 5.0], "likelihood": ["laplace"], "learn_likelihood": [False]}
     laplace = GridSearchCV(ProbabilisticMKLRegressor(objective="vb", tol=1e-3), grid, cv=2)
     assert (
@@ -537,7 +624,11 @@ def test_searches_reach_the_parameters_of_parts(waves, labels):
         classifier, {"method": ["newton", "mackay"]}, scoring="neg_log_loss", cv=2
     )
     assert np.isfinite(search.fit(*labels).best_score_)
-    assert "ProbabilisticMKLRegressor" in search.best_estimator_._repr_html_() + str(pipeline)
+    assert "ProbabilisticMKLClassifier" in search.best_estimator_._repr_html_()
+    shown = str(pipeline)
+    assert "ProbabilisticMKLRegressor" in shown
+    assert "hyper_prior=GammaPrior(rate=10.0)" in shown
+    assert "objective='vb'" in shown
 
 
 def test_pickles_predict_but_leave_the_training_kernels_behind(waves, queries):
@@ -612,21 +703,36 @@ def test_noiseless_targets_are_interpolated():
     assert_allclose(model.predict([[0.5]]), 2.5, rtol=1e-4)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_separable_classes_have_finite_weights():
-    X = np.concatenate([np.linspace(-3, -1, 20), np.linspace(1, 3, 20)])[:, np.newaxis]
+@pytest.mark.parametrize("method", ["double_loop", "newton", "mackay"])
+def test_weights_without_bound_are_told_with_a_remedy(method):
+    X = np.concatenate([np.linspace(-3, -1, 8), np.linspace(1, 3, 8)])[:, np.newaxis]
     y = X[:, 0] > 0
-    model = ProbabilisticMKLClassifier(tol=1e-4).fit(X, y)
-    assert np.all(np.isfinite(model.weights_))
+    model = ProbabilisticMKLClassifier(method=method, max_iter=100)
+    with pytest.warns(ConvergenceWarning, match="weights grow without bound.*hyper_prior='gamma'"):
+        model.fit(X, y)
     p = model.predict_proba([[-2.0], [0.0], [2.0]])[:, 1]
-    assert p[0] < 0.1 < 0.4 < p[1] < 0.6 < 0.9 < p[2]
+    assert p[0] < 0.15 < 0.4 < p[1] < 0.6 < 0.85 < p[2]
+    assert ProbabilisticMKLClassifier(hyper_prior="gamma").fit(X, y).converged_  # the remedy
+    assert ProbabilisticMKLClassifier(objective="mkl").fit(X, y).converged_  # it has a penalty
+    with pytest.warns(ConvergenceWarning, match="weights grow without bound"):
+        model.fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("method", ["double_loop", "newton", "mackay"])
+def test_weights_that_have_a_best_scale_need_more_iterations(labels, waves, method):
+    for likelihood in ("gaussian", "laplace", "student"):
+        model = ProbabilisticMKLRegressor(likelihood=likelihood, method=method, max_iter=3)
+        with pytest.warns(ConvergenceWarning, match="; raise max_iter or tol"):
+            model.fit(*waves)
+    with pytest.warns(ConvergenceWarning, match="; raise max_iter or tol"):
+        ProbabilisticMKLClassifier(method=method, max_iter=3).fit(*labels)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"objective": "odds"}, "objective must be one of"),
-        ({"likelihood": "laplace"}, "objective='evidence' is exact and needs"),
+        ({"likelihood": "laplace", "objective": "evidence"}, "'evidence' is exact and needs"),
         ({"likelihood": "logistic"}, "choose one of: gaussian, laplace, student"),
         ({"likelihood": Gaussian(-1.0)}, "noise_var must be a finite number > 0"),
         ({"likelihood": Laplace(0.0), "objective": "vb"}, "tau must be a finite number > 0"),
@@ -634,6 +740,12 @@ def test_separable_classes_have_finite_weights():
         ({"method": "magic"}, "is not known; choose one of"),
         ({"objective": "mkl", "method": "mackay"}, "leave method='auto'"),
         ({"objective": "mkl", "hyper_prior": "gamma"}, "leave hyper_prior=None"),
+        ({"objective": "mkl", "n_restarts": 3}, "leave n_restarts=0, or choose objective="),
+        ({"objective": "mkl", "jitter": 0.1}, "leave jitter=None, or choose objective='map'"),
+        ({"objective": "map", "jitter": 0.1, "p": 2.0}, "p=2.0 has no effect with objective='map'"),
+        ({"strength": 3.0}, "strength=3.0 has no effect with objective='evidence'.*='mkl'"),
+        ({"p": 2.0, "likelihood": "student"}, "p=2.0 has no effect with objective='vb'"),
+        ({"jitter": 0.1, "objective": "vb"}, "jitter=0.1 has no effect with objective='vb'"),
         ({"objective": "mkl", "strength": -1.0}, "strength must be positive"),
         ({"objective": "map"}, "needs jitter > 0"),
         ({"n_restarts": -1}, "n_restarts"),

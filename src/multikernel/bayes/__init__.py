@@ -2,6 +2,7 @@
 
 from .base import BayesProblem, Evaluation, Inference, State
 from .convex_mkl import ConvexMKL, matched_strength, natural_strength
+from .default_method import default_method
 from .double_loop import DoubleLoop
 from .em import ExpectationMaximization
 from .hyper_priors import (
@@ -16,8 +17,9 @@ from .information_newton import InformationNewton
 from .joint_map import CollapseWarning, JointMAP
 from .mackay import MacKay
 from .marginal import Marginal
-from .method import Method, first_state
+from .method import Method
 from .reweighted import ReweightedMKL
+from .start import first_state
 
 METHODS: dict[str, type[Method]] = {
     "mackay": MacKay,
@@ -49,6 +51,7 @@ __all__ = [
     "PowerPrior",
     "ReweightedMKL",
     "State",
+    "default_method",
     "first_state",
     "matched_strength",
     "natural_strength",

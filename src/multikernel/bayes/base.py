@@ -44,6 +44,17 @@ class BayesProblem:
     -----
     .. math:: u_o \sim N\big(b_o \mathbf 1, \textstyle\sum_m d_m K_m\big), \qquad
               y_{io} \sim P(\cdot \mid u_{io}), \qquad d_m \sim p(d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.banks import PackedBank
+    >>> from multikernel.bayes import BayesProblem
+    >>> from multikernel.likelihoods import Gaussian
+    >>> bank = PackedBank.from_grams([np.eye(3), 2 * np.ones((3, 3))])
+    >>> problem = BayesProblem(bank, np.array([[1.0], [2.0], [1.5]]), Gaussian(0.5))
+    >>> problem.kernel_scales
+    array([1., 2.])
     """
 
     bank: Bank
@@ -98,10 +109,29 @@ class Evaluation:
     an upper bound of :math:`-2 \ln p(y|d)` (corrected form of [NS11]_, Eq. (11)), attained for
     Gaussian noise. Its derivatives in the weights are :math:`t_m - q_m` with
     :math:`t_m = \operatorname{tr}(P K_m)`, :math:`q_m = \alpha^\top K_m \alpha`.
+
+    A combined kernel that is given is kept; else it is computed, and its memory used again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.banks import PackedBank
+    >>> from multikernel.bayes import BayesProblem, Evaluation, first_state
+    >>> from multikernel.likelihoods import Gaussian
+    >>> bank = PackedBank.from_grams([np.eye(3), 2 * np.ones((3, 3))])
+    >>> problem = BayesProblem(bank, np.array([[1.0], [2.0], [1.5]]), Gaussian(), False)
+    >>> e = Evaluation(problem, first_state(problem))
+    >>> round(e.value, 3), e.gradient.round().tolist()  # both weights should grow
+    (30.968, [-120.0, -624.0])
     """
 
-    def __init__(self, problem: BayesProblem, state: State) -> None:
-        self.problem, self.state = problem, state
+    def __init__(self, problem: BayesProblem, state: State, K: Array | None = None) -> None:
+        self.problem, self.state, self._K = problem, state, K
+
+    @property
+    def K(self) -> Array:
+        """The combined kernel, not to be changed."""
+        return self.problem.bank.combine(self.state.d) if self._K is None else self._K
 
     @cached_property
     def _slopes(self) -> Array:
@@ -116,7 +146,7 @@ class Evaluation:
     @cached_property
     def marginals(self) -> list[Marginal]:
         """One marginal for all outputs where they have the same noise, else one for each."""
-        K = self.problem.bank.combine(self.state.d)  # K(d) = Σ d_m K_m
+        K = self.K if self._K is None else self._K.copy()  # K(d) = Σ d_m K_m, to be overwritten
         gamma, targets = self.state.site_var, self.pseudo_targets
         intercept = self.problem.fit_intercept
         if np.all(gamma[:, :1] == gamma):
@@ -234,7 +264,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Inference:
-    """What was inferred, with its certificate.
+    """What was inferred, with its certificate; methods return it.
 
     Attributes
     ----------
@@ -274,6 +304,11 @@ class Inference:
     history: dict[str, Array] = field(repr=False)
     method: str
     gap: float = np.nan
+
+    @property
+    def state(self) -> State:
+        """Where the inference ended."""
+        return State(self.weights, self.likelihood, self.site_var)
 
 
 def conclude(

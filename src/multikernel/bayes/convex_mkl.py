@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Array, Component
 from ..banks import AtomBank
 from ..regularizers import LpNorm
 from ..solvers import Problem, Solution, choose_solver
 from .base import BayesProblem, Evaluation, Inference, State
-from .method import first_state
+from .default_method import default_method
+from .hyper_priors import FlatPrior
 from .mode_posterior import mode_posterior
+from .start import first_state
 
 
 def natural_strength(
@@ -33,6 +37,16 @@ def natural_strength(
     -----
     As :math:`\sum_m d_m \operatorname{tr}(K_d^{-1} K_m) = n`, the mean of the slopes of
     :math:`\ln|K_d|` is matched by :math:`\lambda = n\, n_{\text{outputs}} / (p \sum_m d_m^p)`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.banks import PackedBank
+    >>> from multikernel.bayes import BayesProblem, natural_strength
+    >>> from multikernel.likelihoods import Gaussian
+    >>> problem = BayesProblem(PackedBank.from_grams([np.eye(6)]), np.ones((6, 1)), Gaussian())
+    >>> natural_strength(problem, reference=np.array([2.0]))
+    3.0
     """
     d = first_state(problem).d if reference is None else reference
     return float(problem.y.size / (p * np.sum(d**p)))
@@ -52,6 +66,16 @@ def matched_strength(e: Evaluation, p: float = 1.0) -> float:
     return float(d @ e.t) / (p * size) if size > 0 else float(np.max(e.t))
 
 
+def _default_strength(problem: BayesProblem, p: float) -> float:
+    """The strength that is matched to the evidence, or to its bound, at the optimum of that."""
+    free = replace(problem, hyper_prior=FlatPrior(), learn_likelihood=False)
+    with warnings.catch_warnings():
+        # any strength of that size will do, and the answer to it has a certificate of its own
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        best = default_method(problem.likelihood).infer(free)
+    return matched_strength(Evaluation(free, best.state), p)
+
+
 @dataclass(repr=False)
 class ConvexMKL(Component):
     r"""Penalised likelihood over functions and weights, with a proof of optimality.
@@ -59,7 +83,8 @@ class ConvexMKL(Component):
     Parameters
     ----------
     strength : float, optional
-        The factor :math:`\lambda` of the penalty, by default that of ``natural_strength``.
+        The factor :math:`\lambda` of the penalty, by default that for which it is on average as
+        steep as the log-determinant of the evidence, or of its bound, at the optimum of that.
     p : float, default=1.0
         Order of the penalty, at least 1: sparse at 1, then even.
     tol : float, default=1e-6
@@ -100,8 +125,8 @@ class ConvexMKL(Component):
     def infer(self, problem: BayesProblem, start: State | None = None) -> Inference:
         """Minimise the objective from the weights of a state, where one is given."""
         problem.check()
-        strength = self._checked_strength(problem)
         loss, factor = problem.likelihood.convex_loss()  # TypeError where not log-concave
+        strength = self._checked_strength(problem)
         a, c = problem.likelihood.latent_scale, (strength * self.p) ** (-1 / self.p)
         scaled = AtomBank(problem.bank, np.diag(np.full(problem.bank.n_kernels, c * a**2)))
         convex = Problem(
@@ -115,7 +140,7 @@ class ConvexMKL(Component):
         if not 1 <= self.p < np.inf:
             raise ValueError(f"ConvexMKL: p must be finite and at least 1, got {self.p}.")
         if self.strength is None:
-            return natural_strength(problem, self.p)
+            return _default_strength(problem, self.p)
         if not 0 < self.strength < np.inf:
             raise ValueError(f"ConvexMKL: strength must be positive, got {self.strength}.")
         return float(self.strength)

@@ -9,8 +9,9 @@ import numpy as np
 from .._component import Array
 from ..likelihoods import Likelihood
 from .base import BayesProblem, Evaluation, Inference, State
-from .method import Method, refitted_sites
-from .schur_newton import JointProblem
+from .method import Method
+from .schur_newton import JointPoint, JointProblem
+from .sites import refitted_sites
 
 _EPS = float(np.finfo(float).eps)
 _TINY = float(np.finfo(float).tiny)
@@ -44,7 +45,6 @@ class BoundTerm:
     def __init__(self, likelihood: Likelihood, y: Array, zeta: Array) -> None:
         self.likelihood, self.zeta = likelihood, np.maximum(zeta, _TINY)
         self.center, self.beta = likelihood.center(y), likelihood.slope(y)
-        self.fixed = hasattr(likelihood, "noise_var")  # Gaussian noise has one variance
         self._last: tuple[Array, Array, Array] | None = None
 
     def site_var(self, z: Array) -> Array:
@@ -60,7 +60,7 @@ class BoundTerm:
     def _solve(self, s: Array) -> tuple[Array, Array]:
         r"""The roots x of :math:`x = s^2 + \gamma - \zeta\gamma^2`, :math:`\gamma = 1/\rho'(x)`."""
         s2, site_var = s**2, self.likelihood.site_var
-        if self.fixed:
+        if self.likelihood.is_gaussian:  # of one variance
             return s2, site_var(s2)
         lower, upper = np.zeros_like(s), s2 + 1 / (4 * self.zeta)  # γ − ζγ² ≤ 1/(4ζ)
         first = s2 + site_var(s2)
@@ -101,7 +101,7 @@ class BoundTerm:
     def curvature(self, z: Array) -> Array:
         """The second derivatives in z, or those of the quadratic above."""
         (x, gamma), s = self._touching(z), z - self.center
-        if self.fixed or not self.likelihood.log_concave:
+        if self.likelihood.is_gaussian or not self.likelihood.log_concave:
             return np.asarray(2 / gamma)
         touching = x > 0
         widening = self._widening(np.where(touching, x, 1.0), gamma)
@@ -138,6 +138,19 @@ class DoubleLoop(Method):
 
     As the bound is tangent but steeper curved than the objective, rounds step 1, 2, 4 and 8 times
     as far in turn, wherever that is at least as good as what the bound promises.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.banks import PackedBank
+    >>> from multikernel.bayes import BayesProblem, DoubleLoop
+    >>> from multikernel.likelihoods import LogisticLikelihood
+    >>> x = np.linspace(-1, 1, 20)
+    >>> bank = PackedBank.from_grams([np.outer(x, x), np.exp(-np.abs(x[:, None] - x))])
+    >>> y = np.sign(x + 0.5 * np.cos(20 * x))[:, np.newaxis]
+    >>> found = DoubleLoop().infer(BayesProblem(bank, y, LogisticLikelihood()))
+    >>> found.converged, found.weights.round(1).tolist()
+    (True, [21.3, 0.0])
     """
 
     n_inner: int = 1
@@ -149,25 +162,30 @@ class DoubleLoop(Method):
 
     def _step(self, e: Evaluation) -> Evaluation:
         learned = refitted_sites(e)
-        if repr(learned.likelihood) != repr(e.state.likelihood):
+        if learned.likelihood != e.state.likelihood:
             e = Evaluation(e.problem, learned)
         near, limit = self._minimised(e)
         stride = _STRIDES[self._round % len(_STRIDES)]
         self._round += 1
-        far = Evaluation(e.problem, _farther(e.state, near, stride))
-        return far if far.value <= limit else Evaluation(e.problem, near)
+        if stride == 1:
+            return near
+        state = _farther(e.state, near.state, stride)
+        far = Evaluation(e.problem, state, e.problem.bank.combine(state.d))
+        return far if far.value <= limit else near
 
-    def _minimised(self, e: Evaluation) -> tuple[State, float]:
+    def _minimised(self, e: Evaluation) -> tuple[Evaluation, float]:
         """The state after a few steps on the convex problem, and what its objective is at most."""
         problem, likelihood = e.problem, e.state.likelihood
         term = BoundTerm(likelihood, problem.y, bound_slopes(e))
         joint = JointProblem(problem.bank, term, e.t, problem.hyper_prior, problem.fit_intercept)
-        first = point = joint.point(e.state.d, e.alpha, e.intercept)
-        for _ in range(self.n_inner):
+        point = JointPoint(e.state.d, e.alpha, e.intercept, e.K)
+        first = joint.value(point)
+        point = joint.descend(point, e.products)
+        for _ in range(self.n_inner - 1):
             point = joint.descend(point)
+        limit = e.value - (first - joint.value(point))
         gamma = term.site_var(point.K @ point.alpha + point.b)
-        fall = joint.value(first) - joint.value(point)
-        return State(point.d, likelihood, gamma), e.value - fall
+        return Evaluation(problem, State(point.d, likelihood, gamma), point.K), limit
 
 
 def _farther(old: State, new: State, stride: float) -> State:

@@ -50,6 +50,16 @@ class HyperPrior(Component):
     def minimiser(self, A: Array, B: Array) -> Array:
         r"""The weights that minimise :math:`A/d + B d` plus the penalty, elementwise."""
 
+    def em_minimiser(self, A: Array, r: Array) -> Array:
+        r"""The weights that minimise :math:`A/d + r \ln d` plus the penalty, elementwise.
+
+        It is the step of expectation maximisation, which not every prior has in closed form.
+        """
+        raise TypeError(
+            f"ExpectationMaximization has no closed form under {self!r}; use a Gamma or inverse "
+            "Gamma prior, or method='newton' or 'mackay'."
+        )
+
 
 @dataclass(repr=False)
 class FlatPrior(HyperPrior):
@@ -81,6 +91,10 @@ class FlatPrior(HyperPrior):
     def minimiser(self, A: Array, B: Array) -> Array:
         """The root of A/d² = B."""
         return np.sqrt(np.divide(A, B, out=np.zeros_like(A), where=B > 0))
+
+    def em_minimiser(self, A: Array, r: Array) -> Array:
+        """The ratio A/r."""
+        return np.divide(A, r, out=np.zeros_like(A), where=r > 0)
 
 
 @dataclass(repr=False)
@@ -155,6 +169,20 @@ class GammaPrior(HyperPrior):
         top = a + np.sqrt(a**2 + A * slope)
         return np.asarray(np.divide(top, slope, out=np.zeros_like(A), where=slope > 0))
 
+    def em_minimiser(self, A: Array, r: Array) -> Array:
+        """The positive root of 2b d² + (r − 2(a−1)) d − A = 0."""
+        r = r - 2 * (self.shape - 1)
+        if self.rate == 0:
+            if np.any(r < 0):
+                raise ValueError(
+                    f"ExpectationMaximization: under {self!r} the weight of a kernel of rank below "
+                    "2 (shape - 1) has no best value; give a rate > 0."
+                )
+            return np.divide(A, r, out=np.zeros_like(A), where=r > 0)
+        root = np.sqrt(r**2 + 8 * self.rate * A)
+        small = 2 * A / np.where(r > 0, r + root, 1.0)  # the same root, free of cancellation
+        return np.asarray(np.where(r > 0, small, (root - r) / (4 * self.rate)))
+
 
 @dataclass(repr=False)
 class InverseGammaPrior(HyperPrior):
@@ -214,6 +242,10 @@ class InverseGammaPrior(HyperPrior):
         """The root of −(A + 2b)/d² + B + 2(a+1)/d = 0, free of cancellation."""
         a, pull = self.shape + 1, A + 2 * self.scale
         return np.asarray(pull / (a + np.sqrt(a**2 + B * pull)))
+
+    def em_minimiser(self, A: Array, r: Array) -> Array:
+        """The root of −(A + 2b)/d² + (r + 2(a+1))/d = 0."""
+        return np.asarray((A + 2 * self.scale) / (r + 2 * (self.shape + 1)))
 
 
 @dataclass(repr=False)

@@ -37,6 +37,14 @@ class Marginal:
 
     and :math:`\ln|C|` grows by :math:`\ln(\mathbf 1^\top C^{-1} \mathbf 1) - \ln n`: the likelihood
     of contrasts (REML).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.bayes import Marginal
+    >>> marginal = Marginal(np.eye(2), np.ones(2), np.array([[1.0], [3.0]]), fit_intercept=True)
+    >>> marginal.intercept, marginal.alpha.ravel(), round(marginal.quadratic, 6)
+    (array([2.]), array([-0.5,  0.5]), 1.0)
     """
 
     K: Array

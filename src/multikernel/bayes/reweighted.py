@@ -16,7 +16,8 @@ from ..regularizers import LpNorm
 from ..solvers import Problem, Solution, choose_solver
 from .base import BayesProblem, Evaluation, Inference, State
 from .mackay import MacKay
-from .method import Method, refitted_sites, stationarity
+from .method import Method, stationarity
+from .sites import noise_of, refitted_sites
 
 _LOOSEST, _TIGHTEST = 1e-6, 1e-13  # relative duality gaps of the convex problems
 _NOTHING = 1e-14  # a slope this small beside the largest belongs to a kernel that is zero
@@ -38,6 +39,19 @@ class ReweightedMKL(Method):
     a problem for the convex solvers (Method A of [TS10]_, Section 3). The noise follows by
     MacKay's update in between. A hyper-prior whose penalty is linear, such as
     ``GammaPrior(shape=1)``, adds its slope to :math:`z_m`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.banks import PackedBank
+    >>> from multikernel.bayes import BayesProblem, ReweightedMKL
+    >>> from multikernel.likelihoods import Gaussian
+    >>> x = np.linspace(-1, 1, 20)
+    >>> bank = PackedBank.from_grams([np.outer(x, x), np.exp(-np.abs(x[:, None] - x))])
+    >>> y = 3 * x[:, np.newaxis] + 0.3 * np.cos(40 * x[:, np.newaxis])
+    >>> found = ReweightedMKL().infer(BayesProblem(bank, y, Gaussian()))
+    >>> found.converged, found.weights.round(1).tolist()
+    (True, [9.0, 0.0])
     """
 
     gaussian_only: ClassVar[bool] = True
@@ -74,7 +88,7 @@ def _best_weights(e: Evaluation, tol: float) -> Array:
     z = e.t + problem.hyper_prior.gradient(np.ones_like(d))  # slopes of the bound
     unit = np.divide(1.0, z, out=np.zeros_like(z), where=z > _NOTHING * z.max())
     bank = AtomBank(problem.bank, np.diag(unit))  # K_m / z_m
-    C = 1.0 / float(e.state.likelihood.noise_var)
+    C = 1.0 / noise_of(e.state.likelihood)
     convex = Problem(bank, problem.y, Squared(), LpNorm(p=1.0), C, problem.fit_intercept)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the outer certificate decides

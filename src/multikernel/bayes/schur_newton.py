@@ -84,8 +84,10 @@ class JointProblem:
         smooth = float(np.sum(point.alpha * u)) + self.term.value(u + point.b)  # uᵀK⁻¹u + L
         return smooth + float(self.slopes @ point.d) + self.hyper_prior.value(point.d)
 
-    def descend(self, point: JointPoint) -> JointPoint:
+    def descend(self, point: JointPoint, products: Array | None = None) -> JointPoint:
         r"""A point of lower value on the curve that starts as the Newton step; or the same point.
+
+        The vectors :math:`K_m \alpha`, shape (M, n, n_outputs), need not be computed where given.
 
         Notes
         -----
@@ -104,7 +106,8 @@ class JointProblem:
         d, alpha, b, K = point
         u = K @ alpha
         slope_z, W = self.term.gradient(u + b), 0.5 * self.term.curvature(u + b)
-        B = np.moveaxis(self.bank.apply(alpha), 0, 2)  # (n, n_outputs, M)
+        products = self.bank.apply(alpha) if products is None else products
+        B = np.moveaxis(products, 0, 2)  # (n, n_outputs, M)
         curvature = DiagonalCurvature(W)
         response = (W * (u + b) - 0.5 * slope_z)[:, :, np.newaxis]
         right = np.concatenate([curvature.times(B), response], axis=2)
@@ -125,13 +128,11 @@ class JointProblem:
         """The first of the points half as far, a quarter, ... that is as good as it should be."""
         value, share = self.value(point), 1.0
         for _ in range(_MAX_HALVINGS):
-            trial = JointPoint(
-                *(old + share * (end - old) for old, end in zip(point, new, strict=True))
-            )
             enough = value + _ARMIJO * share * min(slope, 0.0) + _ROUNDING * abs(value)
-            if self.value(trial) <= enough:
-                return trial
+            if self.value(new) <= enough:
+                return new
             share *= 0.5
+            new = JointPoint(*(0.5 * (old + end) for old, end in zip(point, new, strict=True)))
         return point
 
 

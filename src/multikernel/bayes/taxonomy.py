@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._component import Array
 from ..likelihoods import Likelihood
 from .base import BayesProblem
-from .method import first_state
+from .start import first_state
 from .taxonomy_evidence import phi_mlm
 from .taxonomy_laplace import phi_laplace
 from .taxonomy_objectives import (
@@ -24,6 +24,7 @@ from .taxonomy_objectives import (
     phi_rr,
     phi_vb,
 )
+from .weight_step import violation
 
 __all__ = [
     "Objective",
@@ -249,7 +250,7 @@ def _rows(
 def _entries(
     problem: BayesProblem, likelihood: Likelihood, settings: _Settings
 ) -> Iterator[_Entry]:
-    gaussian = hasattr(likelihood, "noise_var")
+    gaussian = likelihood.is_gaussian
     penalty = {"lam": settings.lam, "p": settings.p}
     penalty_note = f"λ = {settings.lam:.3g}, p = {settings.p:g}"
     jitter = {"jitter": settings.jitter}
@@ -273,7 +274,6 @@ def _first_clause(reason: Exception) -> str:
 
 
 def _stationarity(problem: BayesProblem, d: Array, gradient: Array) -> float:
-    scales = problem.kernel_scales
-    variance = float(np.sum(d * scales)) or 1.0
-    gain = np.maximum(-gradient, 0.0) * variance / scales
-    return float(np.max(np.where(d > 0, np.abs(d * gradient), gain))) / problem.y.size
+    """The violation per target, where a kernel without weight may get all the variance."""
+    variance = float(np.sum(d * problem.kernel_scales)) or 1.0
+    return violation(d, gradient, variance / problem.kernel_scales) / problem.y.size

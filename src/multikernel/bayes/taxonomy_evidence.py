@@ -60,7 +60,7 @@ def phi_mlm(
     Student distribution around the variational posterior; independent scramblings give the error.
     """
     Y = as_columns(y)
-    if hasattr(likelihood, "noise_var"):
+    if likelihood.is_gaussian:
         e = best_bounds(bank, Y, likelihood, d, fit_intercept=fit_intercept)
         return Objective(e.value, e.gradient)
     if len(Y) > MAX_SAMPLES:

@@ -7,7 +7,8 @@ import numpy as np
 from .._component import Array
 from ..banks import Bank
 from ..likelihoods import Likelihood
-from .taxonomy_mode import Mode, posterior_mode
+from .base import BayesProblem
+from .latent_mode import Mode, latent_mode
 from .taxonomy_objectives import Objective, as_columns, mode_value
 
 _LOG_2PI = float(np.log(2 * np.pi))
@@ -29,11 +30,11 @@ def phi_laplace(
     differences of second ones. A likelihood with a kink, such as ``Laplace``, has none.
     """
     Y, K = as_columns(y), bank.combine(np.asarray(d, dtype=float))
-    mode = posterior_mode(K, Y, likelihood, fit_intercept)
+    mode = latent_mode(BayesProblem(bank, Y, likelihood, fit_intercept), K)
     _check_curvature(likelihood, Y, mode)
     value, gradient = mode_value(mode, Y, likelihood), -bank.quadratic(mode.alpha)
     for o in range(Y.shape[1]):
-        W, bend = _curvatures(likelihood, Y[:, o], mode.u[:, o])
+        W, bend = _curvatures(likelihood, Y[:, o], mode.z[:, o])
         volume = _Volume(K, W, fit_intercept)
         moved = bank.apply(mode.alpha[:, o : o + 1])[:, :, 0].T  # K_m α, shape (n, M)
         value += volume.log_det
@@ -85,7 +86,7 @@ class _Volume:
 
 
 def _check_curvature(likelihood: Likelihood, Y: Array, mode: Mode) -> None:
-    if likelihood.log_concave and not np.all(likelihood.hessian(Y, mode.u) > 0):
+    if likelihood.log_concave and not np.all(likelihood.hessian(Y, mode.z) > 0):
         raise TypeError(
             f"phi_laplace needs a likelihood with a second derivative, got {likelihood!r}; "
             "use phi_vb."

@@ -19,8 +19,9 @@ from .._component import Array
 from ..banks import Bank
 from ..likelihoods import Likelihood
 from .base import BayesProblem, Evaluation, State
+from .latent_mode import Mode, latent_mode
 from .marginal import Marginal
-from .taxonomy_mode import Mode, posterior_mode
+from .sites import noise_of
 
 _SETTLED = 1e-12  # change of the logarithm of a variance
 _MAX_SWEEPS = 20_000
@@ -137,7 +138,7 @@ def phi_map(
     """
     Y = as_columns(y)
     K, prior = prior_marginal(bank, d, jitter, Y, fit_intercept)
-    mode = posterior_mode(K, Y, likelihood, fit_intercept)
+    mode = latent_mode(BayesProblem(bank, Y, likelihood, fit_intercept), K)
     gradient = Y.shape[1] * bank.traces(prior.P) - bank.quadratic(mode.alpha)  # t − q
     return Objective(mode_value(mode, Y, likelihood) + Y.shape[1] * prior.log_det, gradient)
 
@@ -174,7 +175,7 @@ def phi_mkl(
     ([NS11]_, Eq. (3)), with u in the range of K.
     """
     Y, d = as_columns(y), np.asarray(d, dtype=float)
-    mode = posterior_mode(bank.combine(d), Y, likelihood, fit_intercept)
+    mode = latent_mode(BayesProblem(bank, Y, likelihood, fit_intercept), bank.combine(d))
     penalty, slope = _power_penalty(d, lam, p)
     value = mode_value(mode, Y, likelihood) + penalty
     return Objective(value, slope - bank.quadratic(mode.alpha))
@@ -247,12 +248,12 @@ def as_columns(y: Array) -> Array:
 
 def noise_variance(name: str, likelihood: Likelihood) -> float:
     """The variance of Gaussian noise; a TypeError for other likelihoods."""
-    if not hasattr(likelihood, "noise_var"):
+    if not likelihood.is_gaussian:
         raise TypeError(
             f"{name} is an objective of Gaussian noise, got {likelihood!r}; use phi_vb, phi_map or "
             "phi_mkl."
         )
-    return float(likelihood.noise_var)
+    return noise_of(likelihood)
 
 
 def _gaussian_marginal(
@@ -298,7 +299,7 @@ def _is_regular(prior: Marginal, scale: float) -> bool:
 
 def mode_value(mode: Mode, Y: Array, likelihood: Likelihood) -> float:
     """The inner minimum of joint MAP and MKL, their terms in the weights left out."""
-    return mode.norm + float(np.sum(likelihood.value(Y, mode.u)))  # uᵀK⁻¹u + ℓ(u)
+    return mode.norm + float(np.sum(likelihood.value(Y, mode.z)))  # uᵀK⁻¹u + ℓ(u)
 
 
 def _power_penalty(d: Array, lam: float, p: float) -> tuple[float, Array]:

@@ -68,16 +68,31 @@ def moving(e: Evaluation) -> float:
     return float(np.max(np.abs(e.state.d * e.gradient))) / e.problem.y.size
 
 
-def weight_stationarity(e: Evaluation) -> float:
-    """How far the weights are from a stationary point, free of units.
+def violation(d: Array, g: Array, unit: Array) -> float:
+    """How far weights with a gradient are from the conditions of a minimum over d >= 0.
 
-    The largest of |d_m g_m| per target where a weight is positive, and of the relative excess of q
-    over t where it is zero.
+    Parameters
+    ----------
+    d, g : array of shape (n_kernels,)
+    unit : array of shape (n_kernels,)
+        The weight that a kernel without one would get.
+
+    Returns
+    -------
+    violation : float
+        The largest of |d_m g_m| where a weight is positive, and of what a unit would gain, to first
+        order, where it is zero.
     """
-    d, g = e.state.d, e.gradient
-    moving = np.abs(d * g) / e.problem.y.size
-    wanting = np.divide(np.maximum(-g, 0.0), e.t, out=np.zeros_like(d), where=e.t > 0)
-    return float(np.max(np.where(d > 0, moving, wanting)))
+    return float(np.max(np.where(d > 0, np.abs(d * g), np.maximum(-g, 0.0) * unit)))
+
+
+def weight_stationarity(d: Array, g: Array, t: Array, size: int) -> float:
+    """The violation of stationarity in the weights per target, free of units.
+
+    A kernel without weight counts with the weight that would use all degrees of freedom, size / t,
+    so that its violation is the relative excess of q over t.
+    """
+    return violation(d, g, np.divide(size, t, out=np.zeros_like(d), where=t > 0)) / size
 
 
 def newton_weights(e: Evaluation, learn_noise: bool) -> tuple[Array, float]:

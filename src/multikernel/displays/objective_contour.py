@@ -165,6 +165,11 @@ class ObjectiveContourDisplay:
             Passed to :meth:`from_problem`.
         """
         check_is_fitted(estimator)
+        if not hasattr(estimator, "problem_"):
+            raise ValueError(
+                f"This {type(estimator).__name__} has no problem_: training kernels do not travel "
+                "in pickles and model files; fit it here, or use from_problem."
+            )
         problem = replace(estimator.problem_, likelihood=estimator.likelihood_)
         return cls.from_problem(problem, **settings)
 

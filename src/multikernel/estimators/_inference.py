@@ -10,35 +10,22 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._component import Array
 from ..bayes import (
-    METHODS,
     BayesProblem,
     ConvexMKL,
-    Evaluation,
     Inference,
     JointMAP,
     Method,
     State,
+    default_method,
     first_state,
-    matched_strength,
 )
 from ..bayes.taxonomy_objectives import phi_vb
-from ..likelihoods import Likelihood
 
 Run = Callable[[BayesProblem, State], Inference]
 
 _FLOOR = 1e-8  # of the size of constant targets: their noise variance
-
-
-def safest(likelihood: Likelihood) -> str:
-    """The fastest method that is safe, for the evidence or for its bound."""
-    return "newton" if hasattr(likelihood, "noise_var") else "double_loop"
-
-
-def _reference(problem: BayesProblem) -> Inference:
-    """What evidence, or its bound, says of a problem that another objective is asked about."""
-    return METHODS[safest(problem.likelihood)]().infer(problem, start_state(problem))
+_LOG10_QUIETEST = 4.0  # a random start has up to so many powers of ten less noise
 
 
 def _limits(estimator: Any) -> dict[str, Any]:
@@ -62,18 +49,8 @@ def _joint_mode(estimator: Any) -> Run:
 
 
 def _convex(estimator: Any) -> Run:
-    """The convex MKL objective, by default as strong as the evidence is at its own optimum."""
-
-    def run(problem: BayesProblem, start: State) -> Inference:
-        strength = estimator.strength
-        if strength is None:
-            at = _reference(problem)
-            state = State(at.weights, at.likelihood, at.site_var)
-            strength = matched_strength(Evaluation(problem, state), estimator.p)
-        convex = ConvexMKL(strength, estimator.p, **_limits(estimator))
-        return convex.infer(problem, start)
-
-    return run
+    """The convex MKL objective."""
+    return ConvexMKL(estimator.strength, estimator.p, **_limits(estimator)).infer
 
 
 RUNS: dict[str, Callable[[Any], Run]] = {
@@ -83,6 +60,14 @@ RUNS: dict[str, Callable[[Any], Run]] = {
     "mkl": _convex,
 }
 BOUNDS = ("evidence", "vb")  # objectives that bound the evidence, and can learn the likelihood
+USED_BY = {  # parameters that not all objectives have
+    "method": BOUNDS,
+    "hyper_prior": (*BOUNDS, "map"),
+    "strength": ("mkl",),
+    "p": ("mkl",),
+    "jitter": ("map",),
+    "n_restarts": (*BOUNDS, "map"),
+}
 
 
 def ready_problem(problem: BayesProblem, objective: str) -> BayesProblem:
@@ -100,7 +85,7 @@ def ready_problem(problem: BayesProblem, objective: str) -> BayesProblem:
         return replace(problem, likelihood=likelihood, learn_likelihood=False)
     if objective in BOUNDS:
         return problem
-    learned = _reference(problem).likelihood
+    learned = default_method(problem.likelihood).infer(problem).likelihood
     return replace(problem, likelihood=learned, learn_likelihood=False)
 
 
@@ -153,30 +138,12 @@ def _quietly(run: Run, problem: BayesProblem, start: State) -> _Candidate:
 
 
 def _starts(problem: BayesProblem, n_random: int, rng: np.random.Generator) -> Iterator[State]:
-    """The standard start, then random weights around it."""
-    start = start_state(problem)
+    """The standard start, then random weights around it, with less noise where that is learned."""
+    start = first_state(problem)
     yield start
     total = float(np.sum(start.d * problem.kernel_scales))
     for _ in range(n_random):
         shares = rng.dirichlet(np.ones(len(start.d)))
-        yield start._replace(d=total * np.exp(rng.normal()) * shares / problem.kernel_scales)
-
-
-def start_state(problem: BayesProblem) -> State:
-    """Half of the variance of the targets for the kernels and half for the noise, where learned."""
-    if problem.likelihood.y_domain != "real":
-        return first_state(problem)
-    centred = problem.y - np.median(problem.y, axis=0)
-    variance = _variance(centred) or float(np.mean(problem.y**2)) or 1.0
-    d = 0.5 * variance / (problem.bank.n_kernels * problem.kernel_scales)
-    x = 0.5 * (centred**2 + variance)
-    likelihood = problem.likelihood
-    if problem.learn_likelihood:
-        likelihood = likelihood.learned(x / 2)
-    return State(d, likelihood, np.asarray(likelihood.site_var(x)))
-
-
-def _variance(centred: Array) -> float:
-    """The variance, from medians where those of the targets differ."""
-    robust = (1.4826 * float(np.median(np.abs(centred)))) ** 2
-    return robust or float(np.mean(centred**2))
+        d = total * np.exp(rng.normal()) * shares / problem.kernel_scales
+        noise = 10.0 ** -rng.uniform(0, _LOG10_QUIETEST)
+        yield first_state(problem, noise)._replace(d=d)

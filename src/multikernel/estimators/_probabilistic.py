@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,10 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from .._component import Array, resolve
 from .._memory import check_memory
 from ..banks import Bank
-from ..bayes import HYPER_PRIORS, METHODS, BayesProblem, HyperPrior, Inference
+from ..bayes import (
+    HYPER_PRIORS,
+    METHODS,
+    BayesProblem,
+    HyperPrior,
+    Inference,
+    default_method,
+)
+from ..bayes.sites import noise_of
 from ..likelihoods import LIKELIHOODS, Likelihood
 from ._base import DTYPES, BaseMKL, only_or_stack, shares
-from ._inference import BOUNDS, RUNS, best_inference, log_evidence, ready_problem, safest
+from ._inference import RUNS, USED_BY, best_inference, log_evidence, ready_problem
 from ._inputs import check_inputs
 from ._logging import LOGGER, log_level
 from ._posterior import Posterior, component_moments, latent_covariance, latent_variance
@@ -34,8 +43,9 @@ class BaseProbabilisticMKL(BaseMKL):
         if part == "hyper_prior":
             return resolve(given, HYPER_PRIORS, "flat", part)
         if part == "method":
-            default = safest(self._part("likelihood"))
-            return resolve(None if given == "auto" else given, METHODS, default, part)
+            if isinstance(given, str) and given == "auto":
+                return default_method(self._part("likelihood"))
+            return resolve(given, METHODS, "newton", part)
         return super()._resolve(part, given)
 
     def _check_parameters(self) -> None:
@@ -45,18 +55,28 @@ class BaseProbabilisticMKL(BaseMKL):
         check_scalar(self.n_restarts, "n_restarts", Integral, min_val=0)
         if self.dtype not in DTYPES:
             raise ValueError(f"dtype must be one of {DTYPES}, got {self.dtype!r}.")
-        if self.objective not in RUNS:
-            raise ValueError(f"objective must be one of {[*RUNS]}, got {self.objective!r}.")
-        if self.objective not in BOUNDS and self.method != "auto":
+        if self.objective not in ("auto", *RUNS):
+            raise ValueError(f"objective must be one of {['auto', *RUNS]}, got {self.objective!r}.")
+
+    def _check_objective(self, likelihood: Likelihood) -> str:
+        """The objective asked for, if it suits the likelihood and uses all that was given."""
+        exact = likelihood.is_gaussian
+        objective = self.objective if self.objective != "auto" else "evidence" if exact else "vb"
+        if objective == "evidence" and not exact:
             raise ValueError(
-                f"objective={self.objective!r} has one method of its own; leave method='auto', "
-                f"got {self.method!r}."
+                f"objective='evidence' is exact and needs likelihood='gaussian', got "
+                f"{self.likelihood!r}; use objective='vb', its lower bound."
             )
-        if self.objective == "mkl" and self.hyper_prior is not None:
-            raise ValueError(
-                "objective='mkl' has its own penalty on the weights, strength and p; leave "
-                f"hyper_prior=None, got {self.hyper_prior!r}."
-            )
+        defaults = signature(type(self)).parameters
+        for name, objectives in USED_BY.items():
+            given, default = getattr(self, name), defaults[name].default
+            if objective not in objectives and given != default:
+                users = " or ".join(repr(o) for o in objectives if exact or o != "evidence")
+                raise ValueError(
+                    f"{name}={given!r} has no effect with objective={objective!r}; leave "
+                    f"{name}={default!r}, or choose objective={users}."
+                )
+        return objective
 
     def _require_targets(self, y: Any) -> None:
         if y is None:
@@ -65,18 +85,13 @@ class BaseProbabilisticMKL(BaseMKL):
             )
 
     def _check_likelihood(self) -> Likelihood:
-        """The likelihood asked for, if it suits targets and objective."""
+        """The likelihood asked for, if it suits the targets."""
         likelihood: Likelihood = self._part("likelihood")
         if likelihood.y_domain != self._y_domain:
             able = [name for name, cls in LIKELIHOODS.items() if cls.y_domain == self._y_domain]
             raise ValueError(
                 f"likelihood={self.likelihood!r} does not suit the targets of "
                 f"{type(self).__name__}; choose one of: {', '.join(able)}."
-            )
-        if self.objective == "evidence" and not hasattr(likelihood, "noise_var"):
-            raise ValueError(
-                f"objective='evidence' is exact and needs likelihood='gaussian', got "
-                f"{self.likelihood!r}; use objective='vb', its lower bound."
             )
         likelihood.check()
         return likelihood
@@ -89,19 +104,20 @@ class BaseProbabilisticMKL(BaseMKL):
         hyper_prior: HyperPrior = self._part("hyper_prior")
         hyper_prior.check()
         hyper_prior = hyper_prior.in_units(_unit(Ys, likelihood))
-        run = RUNS[self.objective](self)
+        self.objective_name_ = self._check_objective(likelihood)
+        run = RUNS[self.objective_name_](self)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(1 << 31))
         with log_level(self.verbose):
             bank = self._fit_kernels(X, None, np.arange(n))
-            covariances = 1 if hasattr(likelihood, "noise_var") else Ys[0].shape[1]
-            check_memory(8.0 * n**2 * (2 + 3 * covariances), f"covariances of {n:,} targets")
+            covariances = 1 if likelihood.is_gaussian else Ys[0].shape[1]
+            check_memory(8.0 * n**2 * (4 + 3 * covariances), f"covariances of {n:,} targets")
             problems = [
                 BayesProblem(
                     bank, Y, likelihood, self.fit_intercept, hyper_prior, self.learn_likelihood
                 )
                 for Y in Ys
             ]
-            problems = [ready_problem(problem, self.objective) for problem in problems]
+            problems = [ready_problem(problem, self.objective_name_) for problem in problems]
             inferences = [best_inference(run, p, self.n_restarts, rng) for p in problems]
             self._publish_posterior(problems, inferences)
             LOGGER.info(
@@ -134,11 +150,15 @@ class BaseProbabilisticMKL(BaseMKL):
             [shares(bank, i.weights, i.dual_coef) for i in inferences]
         )
         self.likelihood_ = inferences[0].likelihood
-        if hasattr(self.likelihood_, "noise_var"):
-            self.noise_var_ = float(self.likelihood_.noise_var)
+        for name in ("noise_var_", "gap_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        if self.likelihood_.is_gaussian:
+            self.noise_var_ = noise_of(self.likelihood_)
+        if self.objective_name_ == "mkl":
+            self.gap_ = float(max(i.gap for i in inferences))
         self.objective_ = float(sum(i.objective for i in inferences))
         self.log_evidence_ = sum(
-            log_evidence(problem, inference, self.objective)
+            log_evidence(problem, inference, self.objective_name_)
             for problem, inference in zip(problems, inferences, strict=True)
         )
         self.stationarity_ = float(max(i.stationarity for i in inferences))

@@ -28,17 +28,19 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
         "precomputed" reads X as Gram matrices of shape (n, n, n_kernels).
     likelihood : str or Likelihood, default="logistic"
         Probability of a label given the latent function.
-    objective : {"vb", "map", "mkl"}, default="vb"
-        What chooses the weights: the variational lower bound of the evidence, the joint mode of
-        weights and function (which collapses for this likelihood unless a hyper-prior or jitter
-        holds it), or the convex MKL objective.
+    objective : {"auto", "vb", "map", "mkl"}, default="auto"
+        What chooses the weights: the variational lower bound of the evidence ("vb", and "auto"),
+        the joint mode of weights and function (which collapses for this likelihood unless a
+        hyper-prior or jitter holds it), or the convex MKL objective.
     weights : {"shared", "per_class"}, default="shared"
         With more than two classes, each against the rest: one set of kernel weights for all of
         them, or one for each.
     method : str or Method, default="auto"
-        How the optimum is found: "newton", "mackay", ...; "auto" is the fastest that is safe.
+        How the optimum of the bound is found: "newton", "mackay" or "double_loop"; "auto" is the
+        fastest that is safe.
     hyper_prior : str, HyperPrior or None, default=None
-        Prior on the weights: "gamma", "inverse_gamma", "power". None has no preference.
+        Prior on the weights: "gamma", "inverse_gamma", "power". None has no preference; the best
+        weights of separable classes may then be infinite, which a warning tells.
     learn_likelihood : bool, default=True
         Learn the parameters of the likelihood; the logistic one has none to learn.
     fit_intercept : bool, default=True
@@ -46,13 +48,14 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
     normalize : {"variance", "center", "trace", "cosine", None}, default="variance"
         How kernels are made comparable. A :class:`KernelSet` given as ``kernels`` has its own.
     strength : float or None, default=None
-        Penalty on the weights of ``objective="mkl"``; None takes one that suits the data.
+        Penalty on the weights, for ``objective="mkl"`` only; None takes one that is on average as
+        steep as the evidence, or its bound, at the optimum of that.
     p : float, default=1.0
-        Order of that penalty, at least 1; 1 keeps few kernels.
+        Order of that penalty, at least 1; 1 keeps few kernels. For ``objective="mkl"`` only.
     jitter : float or None, default=None
-        Variance added to the diagonal of the prior covariance of ``objective="map"``.
+        Variance added to the diagonal of the prior covariance, for ``objective="map"`` only.
     n_restarts : int, default=0
-        Further starts at random weights; the best objective is kept.
+        Further starts from random weights; the lowest objective is kept.
     tol : float, default=1e-6
         Stationarity at which to stop. A method given as an object has its own.
     max_iter : int, default=None
@@ -86,14 +89,19 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
         Posterior mean of the constant of every output.
     norms_, contributions_ : array of the shape of weights_
         Norms of the component functions, and their shares in the training predictions.
+    objective_name_ : str
+        What ``objective`` stands for: "evidence", "vb", "map" or "mkl".
     objective_ : float
         What was minimised, hyper-prior included: minus twice the bound, or what ``objective``
         puts in its place.
     history_ : dict of arrays, or list of them
         As for :class:`ProbabilisticMKLRegressor` (one per class for ``weights="per_class"``).
     stationarity_, converged_ : float, bool
-        Largest violation of the conditions of a stationary point, free of units (the relative
-        duality gap of ``objective="mkl"``); whether it is at most ``tol``.
+        Largest violation of the conditions of a stationary point, free of units (``gap_`` for
+        ``objective="mkl"``); whether it is at most ``tol``.
+    gap_ : float
+        Relative duality gap of ``objective="mkl"``, which proves how near the minimum is; absent
+        for the other objectives, which are not convex.
     n_iter_ : int
         Iterations used (by the slowest class).
     solution_ : Inference or list of Inference
@@ -118,7 +126,8 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
 
     With more than two classes, each has a latent function against the rest, and the averaged
     probabilities are divided by their sum. They need self-similarities of the queries: arrays of
-    Gram matrices hold none, a :class:`KernelBundle` with a column for every sample does.
+    Gram matrices hold none, a :class:`KernelBundle` with a column for every sample does. Samples
+    have no weights: ``fit`` takes no ``sample_weight``.
 
     Examples
     --------
@@ -142,7 +151,7 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
         kernels: Any = None,
         *,
         likelihood: str | Likelihood = "logistic",
-        objective: str = "vb",
+        objective: str = "auto",
         weights: str = "shared",
         method: Any = "auto",
         hyper_prior: Any = None,

@@ -24,14 +24,15 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
         or on every view of a :class:`ViewBundle`; a dict maps names of sources to their columns;
         "precomputed" reads X as Gram matrices of shape (n, n, n_kernels).
     likelihood : str or Likelihood, default="gaussian"
-        How targets scatter: "gaussian", or "laplace" and "student", which resist outliers and
-        need ``objective="vb"``.
-    objective : {"evidence", "vb", "map", "mkl"}, default="evidence"
+        How targets scatter: "gaussian", or "laplace" and "student", which resist outliers.
+    objective : {"auto", "evidence", "vb", "map", "mkl"}, default="auto"
         What chooses the weights: the evidence (Gaussian noise), its variational lower bound (any
         likelihood; the evidence itself for Gaussian noise), the joint mode of weights and
-        function (a local optimum that may collapse), or the convex MKL objective.
+        function (a local optimum that may collapse), or the convex MKL objective. "auto" is
+        "evidence" for Gaussian noise and "vb" for other likelihoods.
     method : str or Method, default="auto"
-        How the optimum is found: "newton", "mackay", ...; "auto" is the fastest that is safe.
+        How the optimum of evidence or bound is found: "newton", "mackay", "double_loop", and for
+        Gaussian noise "em" and "reweighted"; "auto" is the fastest that is safe.
     hyper_prior : str, HyperPrior or None, default=None
         Prior on the weights, in units of the variance of y: "gamma", "inverse_gamma", "power".
         None has no preference; evidence then keeps few kernels when samples are few.
@@ -43,13 +44,16 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
     normalize : {"variance", "center", "trace", "cosine", None}, default="variance"
         How kernels are made comparable. A :class:`KernelSet` given as ``kernels`` has its own.
     strength : float or None, default=None
-        Penalty on the weights of ``objective="mkl"``; None takes one that suits the data.
+        Penalty on the weights, for ``objective="mkl"`` only; None takes one that is on average as
+        steep as the evidence, or its bound, at the optimum of that.
     p : float, default=1.0
-        Order of that penalty, at least 1; 1 keeps few kernels.
+        Order of that penalty, at least 1; 1 keeps few kernels. For ``objective="mkl"`` only.
     jitter : float or None, default=None
-        Variance added to the prior covariance of ``objective="map"``, a parameter of that model.
+        Variance added to the prior covariance, for ``objective="map"`` only: a parameter of that
+        model.
     n_restarts : int, default=0
-        Further starts at random weights; the best objective is kept.
+        Further starts from random weights, with less noise where that is learned; the
+        lowest objective is kept.
     tol : float, default=1e-6
         Stationarity at which to stop. A method given as an object has its own.
     max_iter : int, default=None
@@ -83,14 +87,19 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
         Posterior mean of the constant of every output.
     norms_, contributions_ : array of shape (n_kernels,)
         Norms of the component functions, and their shares in the training predictions.
+    objective_name_ : str
+        What ``objective`` stands for: "evidence", "vb", "map" or "mkl".
     objective_ : float
         What was minimised, hyper-prior included: minus twice the log evidence, its bound, or what
         ``objective`` puts in its place.
     history_ : dict of arrays
         Objective, stationarity, passes and seconds after each of ``n_iter_`` iterations.
     stationarity_, converged_ : float, bool
-        Largest violation of the conditions of a stationary point, free of units (the relative
-        duality gap of ``objective="mkl"``); whether it is at most ``tol``.
+        Largest violation of the conditions of a stationary point, free of units (``gap_`` for
+        ``objective="mkl"``); whether it is at most ``tol``.
+    gap_ : float
+        Relative duality gap of ``objective="mkl"``, which proves how near the minimum is; absent
+        for the other objectives, which are not convex.
     solution_ : Inference
         All that the method returned.
     problem_ : BayesProblem
@@ -114,7 +123,8 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
     ``GaussianProcessRegressor`` on the weighted sum of the kernels. Constant targets leave no noise
     to learn, which is then fixed near zero. Standard deviations need self-similarities of the
     queries: arrays of Gram matrices hold none, a :class:`KernelBundle` with a column for every
-    sample does. Samples have no weights: to repeat a measurement, repeat its row.
+    sample does. Samples have no weights, ``fit`` takes no ``sample_weight``: to repeat a
+    measurement, repeat its row.
 
     Examples
     --------
@@ -139,7 +149,7 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
         kernels: Any = None,
         *,
         likelihood: str | Likelihood = "gaussian",
-        objective: str = "evidence",
+        objective: str = "auto",
         method: Any = "auto",
         hyper_prior: Any = None,
         learn_likelihood: bool = True,

@@ -34,6 +34,9 @@ class Likelihood(Component, ABC):
     log_concave : bool
         Whether :math:`-2 \ln P(y|u)` is convex in u. If it is, so is ``h``, and ``convex_loss`` and
         ``conjugate`` exist.
+    is_gaussian : bool
+        Whether the likelihood is its own Gaussian bound, of variance ``noise_var``, so that the
+        variational bound is the evidence itself.
 
     Notes
     -----
@@ -51,6 +54,7 @@ class Likelihood(Component, ABC):
 
     y_domain: ClassVar[str] = "real"
     log_concave: ClassVar[bool] = True
+    is_gaussian: ClassVar[bool] = False
 
     def check(self) -> None:
         """Raise ValueError where a parameter is out of range; estimators call it in ``fit``."""

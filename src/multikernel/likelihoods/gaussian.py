@@ -38,6 +38,7 @@ class Gaussian(RegressionLikelihood):
     """
 
     noise_var: float = 1.0
+    is_gaussian: ClassVar[bool] = True
     examples: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"noise_var": 0.3}, {"noise_var": 6.0})
 
     def check(self) -> None:

@@ -131,12 +131,13 @@ class LogisticLikelihood(Likelihood):
         """The squared distance at which the Gaussian of variance gamma touches."""
         quarter = self.tau**2 / 4
         target = np.maximum(quarter * np.asarray(gamma) - 1.0, 0.0)
-        a2 = np.maximum(3 * target, target**2)  # from below: a·coth(a) − 1 ≤ a²/3 and ≤ a
+        # from below: a·coth(a) − 1 ≤ a²/3, and a·coth(a) ≤ √(1 + a²)
+        a2 = np.maximum(3 * target, (2 + target) * target)
         for _ in range(_MAX_ITER):
             excess, prime = _coth_excess(a2)
             step = (target - excess) / prime
             a2 = np.maximum(a2 + step, 0.0)
-            if np.all(step <= 32 * _EPS * a2):  # steps only grow but for rounding
+            if np.all(step <= 8 * _EPS * (1 + a2)):  # the rounding of target; a² only grows
                 break
         return np.asarray(a2 / quarter)
 
