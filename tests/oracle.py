@@ -194,6 +194,7 @@ def _custom_block_norm(reg: Any, t: Any) -> tuple[Any, list[Any]]:
 _PENALTIES = {
     "LpNorm": _lp,
     "Uniform": lambda reg, t: (cp.sum_squares(t) / 2, []),
+    "FixedWeights": lambda reg, t: (cp.sum_squares(t / np.sqrt(reg.weights)) / 2, []),
     "BlockNorm": lambda reg, t: (cp.sum(cp.power(t, reg.q)) / reg.q, []),
     "ElasticNet": lambda reg, t: (
         reg.l1_ratio * cp.sum(t) + (1 - reg.l1_ratio) / 2 * cp.sum_squares(t),
@@ -320,6 +321,7 @@ def _block_value(reg: Any, d: np.ndarray) -> float:
 _WEIGHT_PENALTIES = {
     "LpNorm": _lp_value,
     "Uniform": lambda reg, d: _at_most(np.max(d), 1.0),
+    "FixedWeights": lambda reg, d: _at_most(np.max(d / reg.weights), 1.0),
     "ElasticNet": _elastic_value,
     "Wedge": _wedge_value,
     "GroupNorm": _group_value,

@@ -9,7 +9,15 @@ import pytest
 from helpers import instances
 
 import multikernel
-from multikernel import interactions, kernels, likelihoods, losses, regularizers, solvers
+from multikernel import (
+    heuristics,
+    interactions,
+    kernels,
+    likelihoods,
+    losses,
+    regularizers,
+    solvers,
+)
 from multikernel._component import concrete_subclasses
 
 SOURCE = Path(multikernel.__file__).parent
@@ -17,19 +25,32 @@ SOURCE = Path(multikernel.__file__).parent
 # A package may import from packages of a lower level only; kernels and banks share one.
 LEVELS = {
     -1: ["_component"],
-    0: ["_linalg", "_memory", "_validation"],
-    1: ["kernels", "banks", "losses", "likelihoods", "regularizers", "spatial"],
-    2: ["solvers", "datasets", "theory"],
+    0: ["_atomic", "_linalg", "_memory", "_validation"],
+    1: ["kernels", "banks", "losses", "likelihoods", "regularizers", "spatial", "images"],
+    2: ["solvers", "datasets", "files", "theory"],
     3: ["interactions", "bayes"],
-    4: ["estimators"],
-    5: ["displays"],
-    6: ["report"],
-    7: ["cli"],
+    4: ["heuristics"],
+    5: ["estimators"],
+    6: ["displays", "persistence"],
+    7: ["comparison"],
+    8: ["report"],
+    9: ["cli"],
 }
 LEVEL = {name: level for level, names in LEVELS.items() for name in names}
 SIBLINGS = {("kernels", "banks"), ("banks", "kernels"), ("likelihoods", "losses")}
 
-HEAVY = ["matplotlib", "pandas", "polars", "jinja2", "typer", "rich", "dask", "multikernel.cli"]
+HEAVY = [
+    "matplotlib",
+    "pandas",
+    "polars",
+    "jinja2",
+    "typer",
+    "rich",
+    "dask",
+    "skops",
+    "cv2",
+    "multikernel.cli",
+]
 
 REGISTRIES = {
     "losses": (losses.Loss, losses.LOSSES),
@@ -37,6 +58,7 @@ REGISTRIES = {
     "regularizers": (regularizers.Regularizer, regularizers.REGULARIZERS),
     "solvers": (solvers.Solver, solvers.SOLVERS),
     "interactions": (interactions.Interaction, interactions.INTERACTIONS),
+    "heuristics": (heuristics.WeightRule, heuristics.WEIGHT_RULES),
     "kernels": (kernels.KernelFamily, kernels.KERNELS),
 }
 

@@ -15,12 +15,15 @@ from .estimators import (
     BayesianMKLClassifier,
     BayesianMKLRegressor,
     MKLClassifier,
+    MKLClassifierCV,
     MKLRegressor,
+    MKLRegressorCV,
     MultiTaskMKLClassifier,
     MultiTaskMKLRegressor,
     ProbabilisticMKLClassifier,
     ProbabilisticMKLRegressor,
 )
+from .heuristics import Alignment, AlignmentQP, BestAligned, MarginShares, OneKernel
 from .interactions import (
     DualCovariance,
     ErrorCorrelation,
@@ -62,6 +65,7 @@ from .losses import (
 from .regularizers import (
     BlockNorm,
     ElasticNet,
+    FixedWeights,
     GroupNorm,
     LpNorm,
     QNorm,
@@ -89,7 +93,7 @@ from .spatial import spatial_laplacian
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
-_LAZY_MODULES = ("datasets", "displays", "report", "theory")
+_LAZY_MODULES = ("datasets", "displays", "persistence", "report", "theory")
 _LAZY_NAMES = {
     "ConvergenceDisplay": "displays",
     "EvidenceDisplay": "displays",
@@ -100,8 +104,10 @@ _LAZY_NAMES = {
     "TaxonomyDisplay": "displays",
     "WeightsDisplay": "displays",
     "load_demo": "datasets",
+    "load_model": "persistence",
     "make_multiview_classification": "datasets",
     "make_multiview_regression": "datasets",
+    "save_model": "persistence",
     "save_report": "report",
     "taxonomy": "bayes.taxonomy",
 }
@@ -111,9 +117,12 @@ __all__ = [
     "QSVR",
     "RBF",
     "Absolute",
+    "Alignment",
+    "AlignmentQP",
     "Alternating",
     "BayesianMKLClassifier",
     "BayesianMKLRegressor",
+    "BestAligned",
     "BlockDescent",
     "BlockNorm",
     "Chi2",
@@ -126,6 +135,7 @@ __all__ = [
     "ErrorCorrelation",
     "ExpDistance",
     "FactoredBank",
+    "FixedWeights",
     "FunctionKernel",
     "GraphLaplacian",
     "GroupNorm",
@@ -140,12 +150,16 @@ __all__ = [
     "Logistic",
     "LpNorm",
     "MKLClassifier",
+    "MKLClassifierCV",
     "MKLRegressor",
+    "MKLRegressorCV",
+    "MarginShares",
     "Matern",
     "MultiTaskMKLClassifier",
     "MultiTaskMKLRegressor",
     "Multinomial",
     "NewtonWeights",
+    "OneKernel",
     "PackedBank",
     "Polynomial",
     "PrecomputedKernels",

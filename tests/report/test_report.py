@@ -118,10 +118,10 @@ def test_many_kernels_stay_small_and_say_what_is_left_out(tmp_path):
 def test_a_failed_write_keeps_the_old_report(tmp_path, monkeypatch):
     before = write(tmp_path)
 
-    def crash(self, target):
+    def crash(draft, target):
         raise OSError("disk full")
 
-    monkeypatch.setattr(Path, "replace", crash)
+    monkeypatch.setattr("os.replace", crash)
     with pytest.raises(OSError, match="disk full"):
         write(tmp_path, title="New")
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == before

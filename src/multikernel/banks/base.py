@@ -76,6 +76,15 @@ class Bank(ABC):
             unit[m] = 0.0
         return np.ascontiguousarray(np.tril(Q) + np.tril(Q, -1).T)
 
+    def square_norms(self, s: Array) -> Array:
+        r"""The squared norms :math:`\sum_{ij} s_i^2 s_j^2 K_{m,ij}^2` for s of shape (n,): (M,)."""
+        out, unit = np.empty(self.n_kernels), np.zeros(self.n_kernels)
+        for m in range(self.n_kernels):
+            unit[m] = 1.0
+            out[m] = np.sum((s[:, np.newaxis] * self.combine(unit) * s) ** 2)
+            unit[m] = 0.0
+        return out
+
     def eigenvalue_bounds(self) -> Array:
         """Upper bounds of the largest eigenvalue of every kernel: here the traces, shape (M,)."""
         return self.traces(np.eye(self.n_samples))

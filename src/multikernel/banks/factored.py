@@ -118,6 +118,12 @@ class FactoredBank(Bank):
             out[index] = np.sum((Z.transpose(0, 2, 1) @ A) ** 2, axis=(-2, -1))
         return out
 
+    def square_norms(self, s: Array) -> Array:
+        r"""The squared norms :math:`\|Z_m^\top \mathrm{diag}(s^2) Z_m\|^2`, shape (M,)."""
+        self._passes += 1.0
+        weighted = [s[:, np.newaxis] * Z for Z in self.factors]
+        return np.array([np.sum((Z.T @ Z) ** 2) for Z in weighted])
+
     def eigenvalue_bounds(self) -> Array:
         """Upper bounds of the largest eigenvalues: the traces, which are squared norms here."""
         return np.array([np.sum(Z**2) for Z in self.factors])

@@ -56,16 +56,25 @@ class PackedBank(Bank):
     """
 
     def __init__(self, n_samples: int, n_kernels: int, dtype: DTypeLike = np.float64) -> None:
-        self.dtype = np.dtype(dtype)
-        edges = _panel_edges(n_samples)
+        self._allocate(_panel_edges(n_samples), n_kernels, np.dtype(dtype))
+
+    def _allocate(self, edges: list[int], n_kernels: int, dtype: np.dtype[Any]) -> None:
+        n_samples = edges[-1]
         shapes = [(n_kernels, e - s, n_samples - s) for s, e in pairwise(edges)]
-        n_bytes = self.dtype.itemsize * sum(int(np.prod(shape)) for shape in shapes)
+        n_bytes = dtype.itemsize * sum(int(np.prod(shape)) for shape in shapes)
         check_memory(
             n_bytes,
-            f"{n_kernels:,} kernels × {n_samples:,}² × {self.dtype.itemsize} B, packed symmetric,",
+            f"{n_kernels:,} kernels × {n_samples:,}² × {dtype.itemsize} B, packed symmetric,",
         )
-        self._edges = edges
-        self._panels: list[Array] = [np.empty(shape, self.dtype) for shape in shapes]
+        self.dtype, self._edges = dtype, edges
+        self._panels: list[Array] = [np.empty(shape, dtype) for shape in shapes]
+
+    @classmethod
+    def _with_edges(cls, edges: list[int], n_kernels: int, dtype: np.dtype[Any]) -> PackedBank:
+        """A bank, not yet filled, whose panels end at the rows given."""
+        bank = object.__new__(cls)
+        bank._allocate(edges, n_kernels, dtype)
+        return bank
 
     @classmethod
     def from_grams(cls, grams: Iterable[Array], dtype: DTypeLike = np.float64) -> PackedBank:
@@ -170,15 +179,20 @@ class PackedBank(Bank):
                 out[index] += flat @ S.ravel()
         return out
 
-    def eigenvalue_bounds(self) -> Array:
-        """Upper bounds of the largest eigenvalues: Frobenius norms, which lie below the traces."""
+    def square_norms(self, s: Array) -> Array:
+        r"""The squared norms :math:`\sum_{ij} s_i^2 s_j^2 K_{m,ij}^2`, shape (M,)."""
         self._passes += 1.0
         squares = np.zeros(self.n_kernels)
-        for panel, s, e in self._each_panel():
-            diagonal, right = panel[:, :, : e - s], panel[:, :, e - s :]
-            squares += np.einsum("mij,mij->m", diagonal, diagonal, dtype=np.float64)
-            squares += 2 * np.einsum("mij,mij->m", right, right, dtype=np.float64)
-        return np.sqrt(squares)
+        for panel, start, stop in self._each_panel():
+            factor = np.outer(s[start:stop] ** 2, s[start:] ** 2)
+            factor[:, stop - start :] *= 2.0  # an entry right of the diagonal block stands for two
+            for index, flat in self._pieces(panel, [range(self.n_kernels)]):
+                squares[index] += np.einsum("mi,mi,i->m", flat, flat, factor.ravel())
+        return squares
+
+    def eigenvalue_bounds(self) -> Array:
+        """Upper bounds of the largest eigenvalues: Frobenius norms, which lie below the traces."""
+        return np.sqrt(self.square_norms(np.ones(self.n_samples)))
 
     def select(self, kernels: Index | Sequence[int]) -> PackedBank:
         """The bank of some of the kernels: a view where they are evenly spaced, else a copy."""
@@ -189,10 +203,21 @@ class PackedBank(Bank):
         return part
 
     def take(self, samples: Index) -> PackedBank:
-        """The bank of the same kernels on some of the samples (a copy)."""
-        part = PackedBank(len(samples), self.n_kernels, self.dtype)
-        for m in range(self.n_kernels):
-            part.set_kernel(m, self.gram(m)[np.ix_(samples, samples)])
+        """The bank of the same kernels on some of the samples (a copy); fastest in their order."""
+        if np.any(np.diff(samples) <= 0):
+            part = PackedBank(len(samples), self.n_kernels, self.dtype)
+            for m in range(self.n_kernels):
+                part.set_kernel(m, self.gram(m)[np.ix_(samples, samples)])
+            return part
+        edges = np.searchsorted(samples, self._edges)  # every panel is cut out of one of ours
+        part = PackedBank._with_edges(np.unique(edges).tolist(), self.n_kernels, self.dtype)
+        panels = iter(part._panels)
+        for (panel, s, _), start, stop in zip(self._each_panel(), edges, edges[1:], strict=False):
+            if start < stop:
+                rows, columns = samples[start:stop] - s, samples[start:] - s
+                entries = np.add.outer(rows * panel.shape[2], columns).ravel()
+                out = next(panels).reshape(self.n_kernels, -1)
+                np.take(panel.reshape(self.n_kernels, -1), entries, axis=1, out=out, mode="clip")
         return part
 
     def _each_panel(self) -> Iterator[tuple[Array, int, int]]:

@@ -280,13 +280,14 @@ class TopVoxels(TransformerMixin, BaseEstimator):
     def transform(self, X: ViewBundle) -> ViewBundle:
         """One view per view and share, named such as ``gm/40``, the best voxels first."""
         check_is_fitted(self)
-        blocks = {}
+        blocks, present = {}, {}
         for name, order in self.order_.items():
             ranked = (np.asarray(X.block(name)) - self.means_[name])[:, order]
             for share in self.shares:
                 count = max(1, round(share * len(order)))
                 blocks[f"{name}/{count}"] = ranked[:, :count]
-        return ViewBundle(blocks)
+                present[f"{name}/{count}"] = X.has(name)
+        return ViewBundle(blocks, present, X.ids)
 
 
 def _t_statistic(X: FloatArray, second: NDArray[np.bool_]) -> FloatArray:

@@ -2,12 +2,14 @@
 
 from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from .classifier import MKLClassifier
+from .classifier_cv import MKLClassifierCV
 from .multitask import MultiTaskMKLClassifier, MultiTaskMKLRegressor
 from .probabilistic_classifier import ProbabilisticMKLClassifier
 from .probabilistic_regressor import ProbabilisticMKLRegressor
 from .q_svc import QSVC
 from .q_svr import QSVR
 from .regressor import MKLRegressor
+from .regressor_cv import MKLRegressorCV
 
 __all__ = [
     "QSVC",
@@ -15,7 +17,9 @@ __all__ = [
     "BayesianMKLClassifier",
     "BayesianMKLRegressor",
     "MKLClassifier",
+    "MKLClassifierCV",
     "MKLRegressor",
+    "MKLRegressorCV",
     "MultiTaskMKLClassifier",
     "MultiTaskMKLRegressor",
     "ProbabilisticMKLClassifier",

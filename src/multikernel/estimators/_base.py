@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
@@ -23,6 +24,7 @@ from ._inputs import check_inputs, is_pairwise, is_precomputed, make_kernels
 from ._logging import LOGGER
 
 DTYPES = ("float64", "float32")
+Tune = Callable[[list[Problem], Index], list[Problem]]
 
 
 class BaseMKL(BaseEstimator):
@@ -80,13 +82,24 @@ class BaseMKL(BaseEstimator):
         return given
 
     def _check_parameters(self) -> None:
-        check_scalar(self.C, "C", Real, min_val=0, include_boundaries="neither")
+        self._check_C()
         check_scalar(self.tol, "tol", Real, min_val=0, include_boundaries="neither")
         check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
         if self.dtype not in DTYPES:
             raise ValueError(f"dtype must be one of {DTYPES}, got {self.dtype!r}.")
 
-    def _learn(self, X: Any, Ys: list[Array], loss: Loss, s: Array | None, cost: Array) -> None:
+    def _check_C(self) -> None:
+        check_scalar(self.C, "C", Real, min_val=0, include_boundaries="neither")
+
+    def _learn(
+        self,
+        X: Any,
+        Ys: list[Array],
+        loss: Loss,
+        s: Array | None,
+        cost: Array,
+        tune: Tune | None = None,
+    ) -> None:
         """Fit one problem per target on the same kernels.
 
         Parameters
@@ -99,25 +112,26 @@ class BaseMKL(BaseEstimator):
             Sample weights, for the normalisation of kernels.
         cost : array of shape (n,)
             Sample weights times class weights; samples without cost leave the problem.
+        tune : callable, optional
+            Gives the problems, on the samples whose indices it is told, their C and regularizer.
         """
         began = time.perf_counter()
         kept = np.flatnonzero(cost)
         bank = self._fit_kernels(X, s, kept)
         unit = np.all(cost == 1)
         problems = [
-            self._ready(
-                Problem(
-                    bank,
-                    Y[kept],
-                    loss,
-                    self._make_regularizer(),
-                    float(self.C),
-                    self.fit_intercept,
-                    None if unit else cost[kept],
-                )
+            Problem(
+                bank,
+                Y[kept],
+                loss,
+                self._make_regularizer(),
+                fit_intercept=self.fit_intercept,
+                sample_weight=None if unit else cost[kept],
             )
             for Y in Ys
         ]
+        problems = (tune or self._as_given)(problems, kept)
+        problems = [self._ready(problem) for problem in problems]
         solutions = [self._make_solver(problem).solve(problem) for problem in problems]
         self.loss_, self.regularizer_ = loss, problems[0].regularizer
         self._publish(problems, solutions, kept, len(cost))
@@ -132,6 +146,10 @@ class BaseMKL(BaseEstimator):
             self.n_iter_,
             time.perf_counter() - began,
         )
+
+    def _as_given(self, problems: list[Problem], _: Index) -> list[Problem]:
+        """The problems with the C of the estimator."""
+        return [replace(problem, C=float(self.C)) for problem in problems]
 
     def _fit_kernels(self, X: Any, s: Array | None, kept: Index) -> Bank:
         """Fit the kernel set on all samples and keep its Grams on those with a cost."""

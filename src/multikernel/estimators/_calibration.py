@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from .._component import Array
 from ..solvers import Problem, Solution, Solver
+from ._folds import decisions, restrict, restrict_start
 
 MAX_FOLDS = 3
 
@@ -41,27 +41,11 @@ def held_out_decisions(
 
     Scales and normalisations of the kernels, which no label enters, are those of all samples.
     """
-    decisions = np.empty_like(problem.y)
+    held_out = np.empty_like(problem.y)
     for train, test in folds:
-        part = _restrict(problem, train)
-        solution = solver.solve(part, _restrict_start(start, train))
-        K = problem.bank.combine(solution.weights)[np.ix_(test, train)]
-        decisions[test] = K @ solution.dual_coef + solution.intercept
-    return decisions
-
-
-def _restrict(problem: Problem, samples: np.ndarray) -> Problem:
-    s = problem.sample_weight
-    return replace(
-        problem,
-        bank=problem.bank.take(samples),
-        y=problem.y[samples],
-        sample_weight=None if s is None else s[samples],
-    )
-
-
-def _restrict_start(start: Solution, samples: np.ndarray) -> Solution:
-    return replace(start, dual_coef=start.dual_coef[samples])
+        solution = solver.solve(restrict(problem, train), restrict_start(start, train))
+        held_out[test] = decisions(problem.bank, [solution], train, test)[0]
+    return held_out
 
 
 def fit_sigmoid(

@@ -95,11 +95,14 @@ def _check_bundle(estimator: Any, X: Any, reset: bool) -> Any:
             f"This {type(estimator).__name__} was fitted on a table; pass queries of the same "
             f"form, got {type(X).__name__}."
         )
-    needed = [*estimator.kernels_.sources_in_use(), getattr(estimator, "task", None)]
+    task = getattr(estimator, "task", None)
+    needed = [*estimator.kernels_.sources_in_use(), task]
     if missing := [name for name in known if name in needed and name not in X.names]:
+        absent = [str(name) for name in missing if name != task]
+        hint = f" If these samples do not have them, say so: X.with_absent({absent})."
         raise ValueError(
             f"The queries lack the blocks {', '.join(missing)} that the model uses; they "
-            f"have: {', '.join(X.names)}."
+            f"have: {', '.join(X.names)}.{hint if absent else ''}"
         )
     return X
 

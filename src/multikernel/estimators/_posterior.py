@@ -20,7 +20,6 @@ from .._memory import check_memory
 from ..banks import Bank
 from ..bayes import Inference, Marginal
 from ..kernels import Kernels
-from ._query_kernels import query_kernels
 
 _BLOCK_ENTRIES = 1 << 22  # entries of one query-by-training matrix held at a time
 
@@ -116,7 +115,7 @@ def latent_covariance(posteriors: list[Posterior], kernels: Kernels, X: Any) -> 
     width = n_outputs * n + len(posteriors) * (n + kernels.n_samples_) + 2 * kernels.n_samples_
     check_memory(8.0 * n * width, f"covariances between {n:,} queries")
     Ks = _weighted_sums(kernels.cross(X, active), weights, (n, kernels.n_samples_))
-    priors = _weighted_sums(query_kernels(kernels, X, active), weights, (n, n))
+    priors = _weighted_sums(kernels.among(X, active), weights, (n, n))
     out = np.zeros((n, n, n_outputs))
     for j, spread, outputs in _spreads(posteriors):
         out[:, :, outputs] = spread.covariance(Ks[j], priors[j])[:, :, np.newaxis]

@@ -15,7 +15,7 @@ from .._component import Array
 from ..banks.base import Index
 from ..losses import Logistic, Loss, Multinomial
 from ..solvers import Problem, Solution
-from ._base import BaseMKL
+from ._base import BaseMKL, Tune
 from ._calibration import (
     fit_sigmoid,
     held_out_decisions,
@@ -198,6 +198,9 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         sample_weight : array of shape (n_samples,), optional
             Factors on C; an integer weight equals repetition.
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, tune: Tune | None = None) -> Self:
         self._check_parameters()
         X = check_inputs(self, X, reset=True)
         y = self._check_labels(y)
@@ -205,8 +208,9 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         s = check_sample_weight(sample_weight, X.shape[0])
         codes, cost = self._encode(y, s)
         loss, Ys = self._make_targets(codes)
+        self.sigmoids_: Array | None = None
         with log_level(self.verbose):
-            self._learn(X, Ys, loss, s, cost)
+            self._learn(X, Ys, loss, s, cost, tune)
         return self
 
     def _check_parameters(self) -> None:
@@ -262,8 +266,8 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         self, problems: list[Problem], solutions: list[Solution], kept: Index, n_samples: int
     ) -> None:
         super()._publish(problems, solutions, kept, n_samples)
-        needed = self.calibrate and not problems[0].loss.likelihood
-        self.sigmoids_ = self._fit_sigmoids(problems, solutions) if needed else None
+        if self.calibrate and not problems[0].loss.likelihood:
+            self.sigmoids_ = self._fit_sigmoids(problems, solutions)
 
     def _fit_sigmoids(self, problems: list[Problem], solutions: list[Solution]) -> Array:
         """Slope and offset of the probability of every output."""
@@ -293,7 +297,9 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         decision : array of shape (n_samples,) or (n_samples, n_classes)
             For two classes one number, positive for ``classes_[1]``.
         """
-        F = self._outputs(X)
+        return self._decision_function_from(self._outputs(X))
+
+    def _decision_function_from(self, F: Array) -> Array:
         return F[:, 0] if len(self.classes_) == 2 else F
 
     def predict(self, X: Any) -> Array:
@@ -308,7 +314,9 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         -------
         y : array of shape (n_samples,)
         """
-        F = self._outputs(X)
+        return self._predict_from(self._outputs(X))
+
+    def _predict_from(self, F: Array) -> Array:
         winner = (F[:, 0] > 0).astype(int) if len(self.classes_) == 2 else F.argmax(axis=1)
         return np.asarray(self.classes_[winner])
 
@@ -329,7 +337,9 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         -------
         p : array of shape (n_samples, n_classes)
         """
-        F = self._outputs(X)
+        return self._predict_proba_from(self._outputs(X))
+
+    def _predict_proba_from(self, F: Array) -> Array:
         if self.sigmoids_ is not None:
             return sigmoid_probabilities(F, self.sigmoids_)
         if F.shape[1] > 1 and self.weights == "shared":

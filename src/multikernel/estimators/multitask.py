@@ -80,8 +80,8 @@ def split_task(X: Any, task: Any, kernels: Any) -> tuple[Any, Array]:
     if isinstance(X, ViewBundle):
         if task not in X.names:
             raise ValueError(f"task={task!r} is not a view; the bundle has: {', '.join(X.names)}.")
-        rest = {name: X.block(name) for name in X.names if name != task}
-        return ViewBundle(rest), np.asarray(X.block(task)).reshape(len(X))
+        rest = X.select([name for name in X.names if name != task])
+        return rest, np.asarray(X.block(task)).reshape(len(X))
     column = _position(X, task)
     keep = np.delete(np.arange(X.shape[1]), column)
     if hasattr(X, "iloc"):

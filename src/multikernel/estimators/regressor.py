@@ -10,7 +10,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from .._component import Array
 from ..losses import Loss
-from ._base import BaseMKL
+from ._base import BaseMKL, Tune
 from ._inputs import check_inputs
 from ._logging import log_level
 from ._sample_weights import check_sample_weight
@@ -159,6 +159,9 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         sample_weight : array of shape (n_samples,), optional
             Factors on C; an integer weight equals repetition.
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, tune: Tune | None = None) -> Self:
         self._check_parameters()
         X = check_inputs(self, X, reset=True)
         if y is None:
@@ -168,9 +171,9 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         check_consistent_length(X, y)
         s = check_sample_weight(sample_weight, X.shape[0])
-        with log_level(self.verbose):
-            self._learn(X, [y.reshape(len(y), -1)], self._regression_loss(), s, _costs(s, y))
         self._flat = y.ndim == 1
+        with log_level(self.verbose):
+            self._learn(X, [y.reshape(len(y), -1)], self._regression_loss(), s, _costs(s, y), tune)
         if self._flat:
             self.intercept_: Any = float(self.intercept_[0])
         return self
@@ -197,7 +200,9 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         -------
         y : array of shape (n_samples,) or (n_samples, n_outputs)
         """
-        F = self._outputs(X)
+        return self._predict_from(self._outputs(X))
+
+    def _predict_from(self, F: Array) -> Array:
         return F[:, 0] if self._flat else F
 
 

@@ -9,6 +9,7 @@ from .family import KernelFamily
 from .kernel_set import KernelSet
 from .normalize import NORMALIZERS
 from .precomputed import PrecomputedKernels
+from .presence import PresenceSummary
 from .repair import nearest_psd
 from .rows import RowContainer
 from .similarities import Cosine, HistogramIntersection, Linear, Polynomial, Tanimoto
@@ -33,6 +34,7 @@ __all__ = [
     "Matern",
     "Polynomial",
     "PrecomputedKernels",
+    "PresenceSummary",
     "RowContainer",
     "SklearnKernel",
     "Spectrum",

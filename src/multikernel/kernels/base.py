@@ -15,22 +15,40 @@ from .._component import Array, Component
 from .._validation import check_gram
 from .group import Group, Index, Kernel, unique_names
 from .normalize import coefficient_sums, sample_shares
+from .presence import Mask, check_enough
 
 _BLOCK_ENTRIES = 1 << 22  # entries of one query-by-training matrix held at a time
 
 
 class Queries(ABC):
-    """Checked queries, bound to some of the training samples."""
+    """Checked queries, bound to some of the training samples.
+
+    ``present`` holds the positions of the queries that have a source, for the sources that some
+    lack. Bases have rows only for queries, and columns only for training samples, that have theirs.
+    """
 
     n_queries: int
+    present: dict[str, Index]
 
     @abstractmethod
     def base(self, group: Group, rows: slice) -> Array:
-        """The base of a group between some queries and the training samples."""
+        """The base of a group between some queries that have its source and training samples."""
 
     @abstractmethod
     def diag(self, group: Group, rows: slice) -> Array:
-        """The base of some queries with themselves."""
+        """The base of some queries that have the source of a group with themselves."""
+
+    @abstractmethod
+    def among(self, group: Group) -> Array:
+        """The base of a group between all queries that have its source."""
+
+    def locate(self, source: str, rows: slice) -> tuple[slice, Any]:
+        """Some queries among those that have a source, and where they are within these rows."""
+        if source not in self.present:
+            return rows, slice(None)
+        where = self.present[source]
+        start, stop = np.searchsorted(where, (rows.start, rows.stop))
+        return slice(int(start), int(stop)), where[start:stop] - rows.start
 
 
 @dataclass
@@ -44,6 +62,8 @@ class _Terms:
 
     def parts(self, queries: Queries, rows: slice) -> Iterator[tuple[int, Array]]:
         """The share of every kernel in the predictor, shape (n_rows, T) each."""
+        if rows.start == rows.stop or not len(self.coefs[0]):
+            return
         base = queries.base(self.group, rows)
         for kernel, coef, offset in zip(self.kernels, self.coefs, self.offsets, strict=True):
             F = kernel.gram(base) @ coef + offset
@@ -58,16 +78,23 @@ class Kernels(Component, ABC):
     size (n, n) at a time. After ``fit``, ``weights`` and ``coef`` always have the sizes of the
     training problem, also on a set that was restricted.
 
+    Samples may lack a source. Its kernels are computed between those that have it, their scales
+    and normalisations are learned from the training samples that have it, and they are zero for
+    the others, which thus sit at the origin of the feature space.
+
     Attributes
     ----------
     n_kernels_, n_samples_ : int
     names_ : list of str
     n_base_computations_ : int
         Bases (distance matrices, inner products, ...) computed for training Grams so far.
+    present_ : dict of str to array of bool
+        The training samples that have a source, for the sources that some lack.
     """
 
     normalize: str | None
     n_samples_: int
+    present_: dict[str, Mask]
 
     @abstractmethod
     def _open(self, X: Any) -> list[Group]:
@@ -75,7 +102,7 @@ class Kernels(Component, ABC):
 
     @abstractmethod
     def _training_base(self, group: Group) -> Array:
-        """The base of a group between all training samples."""
+        """The base of a group between all training samples that have its source."""
 
     @abstractmethod
     def _bind(self, Z: Any, groups: Sequence[Group], positions: Index) -> Queries:
@@ -109,9 +136,11 @@ class Kernels(Component, ABC):
         ``n_kernels_``, ``n_samples_`` and ``names_`` are known at once; the rest is learned by the
         time the stream is exhausted. Each K is new and may be modified; m need not be in order.
         """
+        self.present_ = {}
         self.groups_ = self._open(X)
         self.samples_ = np.arange(self.n_samples_)
         self.share_ = sample_shares(sample_weight, self.n_samples_)
+        check_enough(self.present_, self.share_)
         self.weighted_ = sample_weight is not None
         self.names_ = unique_names(self._kernels())
         self.n_kernels_ = len(self.names_)
@@ -133,19 +162,22 @@ class Kernels(Component, ABC):
         return self._stream()
 
     def _stream(self) -> Iterator[tuple[int, Array]]:
-        share = self.share_ if self.weighted_ else None
         for group in self.groups_:
+            share = self._share(group.source)
+            where = self._having(group.source)
             base = self._training_base(group)
             self.n_base_computations_ += 1
             scales: dict[int, float] = {}
             for kernel in group.kernels:
                 if id(kernel.family) not in scales:
-                    scales[id(kernel.family)] = kernel.family.fit_scale(base, share)
+                    weights = share if self.weighted_ else None
+                    scales[id(kernel.family)] = kernel.family.fit_scale(base, weights)
                 kernel.scale = scales[id(kernel.family)]
                 K = kernel.gram(base)
                 if not kernel.family.trusted:
                     check_gram(K, self.names_[kernel.index])
-                yield kernel.index, kernel.normalizer.fit_transform(K, self.share_)
+                K = kernel.normalizer.fit_transform(K, share)
+                yield kernel.index, embed(K, self.n_samples_, where, where)
 
     def cross(
         self, Z: Any, kernels: Iterable[int] | None = None, samples: Any = None
@@ -163,12 +195,15 @@ class Kernels(Component, ABC):
         self._require_unrestricted("cross")
         groups = self._select(kernels)
         queries = self._bind(Z, groups, self.samples_)
-        rows = slice(0, queries.n_queries)
         for group in groups:
-            base = queries.base(group, rows)
+            rows, where = queries.locate(group.source, slice(0, queries.n_queries))
+            columns = self._having(group.source)
+            share = self._share(group.source)
+            base = self._query_base(queries, group, rows)
             for kernel in group.kernels:
                 diag = _query_diag(kernel, queries, group, rows)
-                K = kernel.normalizer.transform(kernel.gram(base), self.share_, diag)
+                K = kernel.normalizer.transform(kernel.gram(base), share, diag)
+                K = embed(K, queries.n_queries, where, columns, self.n_samples_)
                 yield kernel.index, K if samples is None else K[:, samples]
 
     def diag(self, Z: Any, kernels: Iterable[int] | None = None) -> Iterator[tuple[int, Array]]:
@@ -176,15 +211,38 @@ class Kernels(Component, ABC):
         self._require_unrestricted("diag")
         groups = self._select(kernels)
         queries = self._bind(Z, groups, self.samples_)
-        rows = slice(0, queries.n_queries)
         for group in groups:
-            base_diag = queries.diag(group, rows)
+            rows, where = queries.locate(group.source, slice(0, queries.n_queries))
+            base_diag = _base_diag(queries, group, rows)
             for kernel in group.kernels:
                 means = None
                 if kernel.normalizer.needs_all:
-                    means = kernel.gram(queries.base(group, rows)) @ self.share_
-                diag = kernel.gram(base_diag)
-                yield kernel.index, kernel.normalizer.self_similarity(diag, means)
+                    base = self._query_base(queries, group, rows)
+                    means = kernel.gram(base) @ self._share(group.source)
+                diag = kernel.normalizer.self_similarity(kernel.gram(base_diag), means)
+                yield kernel.index, embed(diag, queries.n_queries, where)
+
+    def among(self, Z: Any, kernels: Iterable[int] | None = None) -> Iterator[tuple[int, Array]]:
+        """Stream normalised kernels between all queries as (m, K), K of shape (n_queries,) * 2."""
+        self._require_unrestricted("among")
+        groups = self._select(kernels)
+        queries = self._bind(Z, groups, self.samples_)
+        for group in groups:
+            rows, where = queries.locate(group.source, slice(0, queries.n_queries))
+            own = np.zeros((0, 0)) if rows.start == rows.stop else queries.among(group)
+            for kernel in group.kernels:
+                means = None
+                if kernel.normalizer.needs_all:
+                    base = self._query_base(queries, group, rows)
+                    means = kernel.gram(base) @ self._share(group.source)
+                K = kernel.normalizer.transform_among(kernel.gram(own), means)
+                yield kernel.index, embed(K, queries.n_queries, where, where)
+
+    def _query_base(self, queries: Queries, group: Group, rows: slice) -> Array:
+        """The base between queries and training samples, also where no query has the source."""
+        if rows.start == rows.stop:
+            return np.zeros((0, len(self._share(group.source))))
+        return queries.base(group, rows)
 
     def cross_combine(
         self,
@@ -220,35 +278,57 @@ class Kernels(Component, ABC):
         queries = self._bind(Z, [term.group for term in terms], positions)
         out = np.zeros((queries.n_queries, A.shape[1], self.n_kernels_ if contributions else 1))
         size = block_size or max(1, _BLOCK_ENTRIES // max(len(positions), 1))
-        for rows in gen_batches(queries.n_queries, size):
+        for batch in gen_batches(queries.n_queries, size):
             for term in terms:
+                rows, where = queries.locate(term.group.source, batch)
                 for m, F in term.parts(queries, rows):
-                    out[rows, :, m if contributions else 0] += F
+                    out[batch][where, :, m if contributions else 0] += F
         out = out if contributions else out[:, :, 0]
         return out[:, 0] if np.ndim(coef) == np.ndim(weights) == 1 else out
 
     def _expand(self, A: Array, D: Array) -> tuple[list[_Terms], Index]:
         """Raw coefficients of every kernel in use, and the positions of the samples they need."""
         kept = A[self.samples_]
-        share = self.share_[self.samples_]
         terms = []
         needed = np.zeros(len(kept), dtype=bool)
         for group in self.groups_:
             used = [k for k in group.kernels if D[k.index].any() and k.normalizer.factor_]
             if used and A.any():
-                pairs = [k.normalizer.expand(kept * D[k.index], share) for k in used]
+                own, share = self._having(group.source), self._share(group.source)
+                pairs = [k.normalizer.expand(kept[own] * D[k.index], share) for k in used]
                 terms.append(_Terms(group, used, [c for c, _ in pairs], [o for _, o in pairs]))
-                needed |= np.any([c.any(axis=1) for c, _ in pairs], axis=0)
+                needed[own] |= np.any([c.any(axis=1) for c, _ in pairs], axis=0)
         positions = np.flatnonzero(needed)
         for term in terms:
-            term.coefs = [coef[positions] for coef in term.coefs]
+            own = self._own_positions(term.group.source, positions)
+            term.coefs = [coef[own] for coef in term.coefs]
         return terms, positions
+
+    def _having(self, source: str) -> Any:
+        """The positions, among the samples at hand, of those that have a source."""
+        if source not in self.present_:
+            return slice(None)
+        return np.flatnonzero(self.present_[source][self.samples_])
+
+    def _share(self, source: str) -> Array:
+        """The shares of the samples at hand that have a source, one in sum over training."""
+        if source not in self.present_:
+            return self.share_[self.samples_]
+        mass = self.share_[self.present_[source]].sum()
+        share: Array = self.share_[self.samples_][self._having(source)] / mass
+        return share
+
+    def _own_positions(self, source: str, positions: Index) -> Index:
+        """Samples at hand, by position, as positions among those that have a source."""
+        if source not in self.present_:
+            return positions
+        return np.flatnonzero(np.isin(self._having(source), positions))
 
     def needed(self, weights: Array, coef: Array) -> tuple[Index, Index]:
         """The samples and kernels that :meth:`cross_combine` will compute with.
 
-        Centred kernels need every training sample, unless the coefficients sum to zero, as they
-        do with an intercept.
+        Centred kernels need every training sample that has their source, unless the coefficients
+        of these sum to zero, as with an intercept they do for a source that all samples have.
         """
         A, D = self._check_expansion(weights, coef)
         terms, positions = self._expand(A, D)
@@ -264,10 +344,13 @@ class Kernels(Component, ABC):
         small = copy(self)
         wanted = self.samples_ if samples is None else np.unique(np.asarray(samples, np.intp))
         positions = np.flatnonzero(np.isin(self.samples_, wanted))
-        small.samples_ = self.samples_[positions]
-        small.groups_ = [group.take(positions) for group in self._select(kernels)]
+        small.groups_ = [
+            group.take(self._own_positions(group.source, positions))
+            for group in self._select(kernels)
+        ]
         small.rows_ = self.table()
         small._forget(positions)
+        small.samples_ = self.samples_[positions]
         return small
 
     def sources_in_use(self) -> list[str]:
@@ -338,14 +421,53 @@ class Kernels(Component, ABC):
         if len(self.samples_) < self.n_samples_:
             rest = np.ones(self.n_samples_, dtype=bool)
             rest[self.samples_] = False
-            centred = any(kernel.normalizer.needs_all for kernel in self._kernels())
-            if A[rest].any() or (centred and coefficient_sums(A).any()):
+            if any(self._misses(group, A, rest) for group in self.groups_):
                 raise ValueError(
                     "the coefficients need training samples that were dropped by restrict; "
                     "choose them with needed(weights, coef)."
                 )
 
+    def _misses(self, group: Group, A: Array, rest: Mask) -> bool:
+        """Whether a group needs samples of the rest, for their coefficients or for a mean."""
+        having = self.present_.get(group.source, np.ones(self.n_samples_, dtype=bool))
+        lost = rest & having
+        centred = lost.any() and any(kernel.normalizer.needs_all for kernel in group.kernels)
+        return bool(A[lost].any() or (centred and coefficient_sums(A[having]).any()))
+
+
+def embed(K: Array, n_rows: int, rows: Any, columns: Any = None, n_columns: int = 0) -> Array:
+    """An array put where its samples are, zero elsewhere; itself where all samples are in it.
+
+    Parameters
+    ----------
+    K : array of shape (n_own_rows,), (n_own_rows, T) or (n_own_rows, n_own_columns)
+    n_rows : int
+    rows : slice or array of int
+        Where the rows belong, a full slice for all.
+    columns : slice or array of int, optional
+        Where the columns belong; None for one-dimensional arrays and for factors.
+    n_columns : int, optional
+        As many as rows by default.
+    """
+    if all(isinstance(where, slice) for where in (rows, columns) if where is not None):
+        return K
+    if columns is None:
+        out = np.zeros((n_rows, *K.shape[1:]), dtype=K.dtype)
+        out[rows] = K
+        return out
+    out = np.zeros((n_rows, n_columns or n_rows), dtype=K.dtype)
+    row_positions, column_positions = (
+        np.arange(size)[where] for size, where in zip(out.shape, (rows, columns), strict=True)
+    )
+    out[np.ix_(row_positions, column_positions)] = K
+    return out
+
+
+def _base_diag(queries: Queries, group: Group, rows: slice) -> Array:
+    """The base of queries with themselves, also where no query has the source."""
+    return np.zeros(0) if rows.start == rows.stop else queries.diag(group, rows)
+
 
 def _query_diag(kernel: Kernel, queries: Queries, group: Group, rows: slice) -> Array | None:
     """Raw self-similarities of the queries, for the normalisations that need them."""
-    return kernel.gram(queries.diag(group, rows)) if kernel.normalizer.needs_diag else None
+    return kernel.gram(_base_diag(queries, group, rows)) if kernel.normalizer.needs_diag else None

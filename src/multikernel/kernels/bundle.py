@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from .._component import Array
+from .presence import check_masks
 from .rows import Index, RowContainer, plain
 
 Kind = Literal["gram", "distance"]
@@ -30,6 +31,9 @@ class KernelBundle(RowContainer):
     column_ids : sequence, optional
         Identity of every column; those of the rows by default.
     kind : {"gram", "distance"}, default="gram"
+    present : mapping from str to array of bool, or array of shape (n_rows, n_kernels), optional
+        True where a sample has the source of a kernel; entries of samples that lack it are never
+        read. Kernels not named are there for all samples.
 
     Examples
     --------
@@ -48,6 +52,7 @@ class KernelBundle(RowContainer):
         ids: Any = None,
         column_ids: Any = None,
         kind: Kind = "gram",
+        present: Any = None,
     ) -> None:
         if not isinstance(kernels, Mapping) or not kernels:
             raise TypeError(
@@ -63,6 +68,7 @@ class KernelBundle(RowContainer):
             str(name): _as_matrix(K, str(name), self._ids, self.column_ids, shape)
             for name, K in kernels.items()
         }
+        self._present = check_masks(present, self.names, shape[0])
         self._rows = np.arange(shape[0])
 
     @classmethod
@@ -134,6 +140,16 @@ class KernelBundle(RowContainer):
         position = {identity: j for j, identity in enumerate(self.column_ids.tolist())}
         return np.array([position.get(i, -1) for i in np.asarray(ids).tolist()], dtype=np.intp)
 
+    def with_absent(self, names: str | Sequence[str]) -> Self:
+        """The same samples, said to lack some sources, which need not be among those at hand."""
+        names = [names] if isinstance(names, str) else list(names)
+        shape = (len(self._ids), len(self.column_ids))
+        nothing = {n: np.broadcast_to(0.0, shape) for n in names if n not in self._matrices}
+        absent = {n: np.zeros(shape[0], dtype=bool) for n in names}
+        other = self._with_rows(self._rows)
+        other._matrices, other._present = self._matrices | nothing, self._present | absent
+        return other
+
     def append(self, other: KernelBundle) -> KernelBundle:
         """The rows of this bundle followed by those of another against the same columns."""
         same_columns = np.array_equal(self.column_ids, other.column_ids)
@@ -143,7 +159,8 @@ class KernelBundle(RowContainer):
             )
         stacked = {n: np.concatenate([self.block(n), other.block(n)]) for n in self.names}
         ids = np.concatenate([self.ids, other.ids])
-        return KernelBundle(stacked, ids=ids, column_ids=self.column_ids, kind=self.kind)
+        present = np.concatenate([self.present, other.present])
+        return KernelBundle(stacked, ids, self.column_ids, self.kind, present)
 
     def _with_rows(self, rows: Index) -> Self:
         other = object.__new__(type(self))
@@ -154,8 +171,9 @@ class KernelBundle(RowContainer):
         if np.array_equal(self._rows, np.arange(len(self._ids))):
             return self.__dict__
         matrices = {name: K[self._rows] for name, K in self._matrices.items()}
-        own = {"_matrices": matrices, "_ids": self.ids, "_rows": np.arange(len(self))}
-        return self.__dict__ | own
+        present = {name: self.has(name) for name in self._present}
+        own = {"_matrices": matrices, "_ids": self.ids, "_present": present}
+        return self.__dict__ | own | {"_rows": np.arange(len(self))}
 
 
 def _is_labelled(K: Any) -> bool:

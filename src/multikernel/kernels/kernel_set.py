@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, ClassVar
@@ -13,13 +13,13 @@ from sklearn.utils import check_array
 
 from .._component import Array, resolve
 from .._validation import refuse_collection
-from .base import Kernels, Queries
+from .base import Kernels, Queries, embed
 from .bundle import KernelBundle
 from .custom import FunctionKernel
 from .families import KERNELS, default_families
 from .family import KernelFamily
 from .group import Group, Index, make_groups
-from .rows import take_rows
+from .rows import presence, take_rows
 from .views import ViewBundle, feature_names, resolve_columns, take_columns
 
 ViewKey = tuple[str, str]  # source, kind
@@ -80,6 +80,9 @@ class KernelSet(Kernels):
                 self.columns_[source] = resolve_columns(block, columns, source)
                 self.widths_[source] = block.shape[1]
             families[source] = _as_families(self.families if own is None else own)
+            has = presence(X, source)
+            if has is not None:
+                self.present_[source] = has
         self.feature_names_ = feature_names(X)
         groups = make_groups(families, self.normalize)
         self.n_samples_ = X.shape[0]
@@ -101,7 +104,14 @@ class KernelSet(Kernels):
         if np.mean([view.shape[1] for _, view in pairs]) > _LOW_RANK * self.n_samples_:
             return None
         pairs.sort(key=lambda pair: pair[0].index)
-        return [k.normalizer.fit_factor(k.family.factor(view), self.share_) for k, view in pairs]
+        return [
+            embed(
+                k.normalizer.fit_factor(k.family.factor(view), self._share(k.source)),
+                self.n_samples_,
+                self._having(k.source),
+            )
+            for k, view in pairs
+        ]
 
     def _training_base(self, group: Group) -> Array:
         return group.family.base(self.views_[_key(group)])
@@ -110,22 +120,35 @@ class KernelSet(Kernels):
         Z = _as_table(Z)
         self._check_names(Z)
         whole = len(positions) == len(self.samples_)
-        training = {
-            key: self.views_[key] if whole else take_rows(self.views_[key], positions)
-            for key in {_key(group) for group in groups}
-        }
-        return _BoundViews(self._views(Z, groups), training, Z.shape[0])
+        keys = {_key(group) for group in groups}
+        training = self.views_ if whole else self._training_views(keys, positions)
+        masks = {source: presence(Z, source) for source, _ in keys}
+        present = {s: np.flatnonzero(mask) for s, mask in masks.items() if mask is not None}
+        return _BoundViews(self._views(Z, groups), training, Z.shape[0], present)
 
     def _forget(self, positions: Index) -> None:
-        keys = {_key(group) for group in self.groups_}
-        self.views_ = {key: take_rows(self.views_[key], positions) for key in keys}
+        self.views_ = self._training_views({_key(group) for group in self.groups_}, positions)
+
+    def _training_views(self, keys: Iterable[ViewKey], positions: Index) -> dict[ViewKey, Any]:
+        """The rows of some training samples at hand, of those that have each source."""
+        return {
+            key: take_rows(self.views_[key], self._own_positions(key[0], positions)) for key in keys
+        }
 
     def _views(self, X: Any, groups: Sequence[Group]) -> dict[ViewKey, Any]:
-        """The checked block of every source, once per kind of input that its families read."""
+        """The checked block of every source, once per kind of input that its families read.
+
+        Only the rows of samples that have the source are read; nothing where none has it.
+        """
         views = {}
         for group in groups:
+            has = presence(X, group.source)
+            if has is not None and not has.any():
+                continue
             if _key(group) not in views:
-                views[_key(group)] = _read(self._block(X, group.source), group)
+                block = self._block(X, group.source)
+                block = block if has is None else take_rows(block, np.flatnonzero(has))
+                views[_key(group)] = _read(block, group)
             for family in {id(k.family): k.family for k in group.kernels}.values():
                 _check_view(views[_key(group)], family, group.source)
         return views
@@ -160,6 +183,7 @@ class _BoundViews(Queries):
     views: dict[ViewKey, Any]
     training: dict[ViewKey, Any]
     n_queries: int
+    present: dict[str, Index]
 
     def base(self, group: Group, rows: slice) -> Array:
         block = take_rows(self.views[_key(group)], rows)
@@ -167,6 +191,9 @@ class _BoundViews(Queries):
 
     def diag(self, group: Group, rows: slice) -> Array:
         return group.family.base_diag(take_rows(self.views[_key(group)], rows))
+
+    def among(self, group: Group) -> Array:
+        return group.family.base(self.views[_key(group)])
 
 
 def _as_table(X: Any) -> Any:

@@ -37,6 +37,10 @@ class Unnormalized(Component):
         """Normalise in place the kernel between queries and all training samples."""
         return K
 
+    def transform_among(self, K: Array, means: Array | None) -> Array:
+        """Normalise a kernel between queries, given their means of k(z, x_j) over training."""
+        return K * self.factor_ if self.factor_ != 1 else K
+
     def expand(self, A: Array, share: Array) -> tuple[Array, Array]:
         """Coefficients and offset of the raw kernel that replace those of the normalised one."""
         return A, np.zeros(A.shape[1])
@@ -104,6 +108,11 @@ class UnitDiagonal(Unnormalized):
         K *= self.inverse_norms_
         return self.finish(K, diag)
 
+    def transform_among(self, K: Array, means: Array | None) -> Array:
+        """Divide rows and columns by the norms of the queries."""
+        scale = _inverse_root(np.diagonal(K))
+        return K * scale * scale[:, None]
+
     def expand(self, A: Array, share: Array) -> tuple[Array, Array]:
         """Coefficients divided by the training norms."""
         return A * self.inverse_norms_[:, None], np.zeros(A.shape[1])
@@ -166,6 +175,11 @@ class Center(Unnormalized):
         K -= self.means_ - self.mean_
         K -= row_means[:, None]
         return np.multiply(K, self.factor_, out=K)
+
+    def transform_among(self, K: Array, means: Array | None) -> Array:
+        """Subtract the means of the queries against training: k − μ(z) − μ(z′) + μ₀."""
+        shift = np.asarray(means) - self.mean_ / 2
+        return np.asarray((K - shift - shift[:, None]) * self.factor_)
 
     def expand(self, A: Array, share: Array) -> tuple[Array, Array]:
         """Coefficients of zero sum, and the offset left by the training means."""

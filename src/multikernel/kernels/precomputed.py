@@ -15,7 +15,7 @@ from .bundle import KernelBundle
 from .distances import ExpDistance
 from .family import KernelFamily
 from .group import Group, Index, make_groups
-from .rows import plain
+from .rows import plain, presence
 
 
 @dataclass(repr=False)
@@ -93,6 +93,8 @@ class PrecomputedKernels(Kernels):
             )
         families = self._families()
         self.sources_ = bundle.names
+        masks = {name: presence(bundle, name) for name in self.sources_}
+        self.present_ = {name: mask for name, mask in masks.items() if mask is not None}
         return make_groups(dict.fromkeys(self.sources_, families), self.normalize)
 
     def _families(self) -> list[KernelFamily]:
@@ -110,7 +112,9 @@ class PrecomputedKernels(Kernels):
     def _training_base(self, group: Group) -> Array:
         if self.training_ is None:
             raise ValueError("grams needs the training kernels, which restrict has dropped.")
-        base = self.training_.block(group.source, self.columns_)
+        own = self._having(group.source)
+        base = self.training_.block(group.source, self.columns_[own], own)
+        _refuse_blank(base, group.source, self.ids_[own])
         if self.kind_ == "distance":
             check_distances(base, group.source)
         else:
@@ -119,7 +123,7 @@ class PrecomputedKernels(Kernels):
 
     def _bind(self, Z: Any, groups: Sequence[Group], positions: Index) -> Queries:
         refuse_collection(Z)
-        wanted = self.samples_[positions]
+        wanted = {g.source: self._wanted(g.source, positions) for g in groups}
         if isinstance(Z, KernelBundle) != self.keyed_:
             raise TypeError(
                 f"fitted on {'a KernelBundle' if self.keyed_ else 'an array'}, so queries must be "
@@ -127,13 +131,23 @@ class PrecomputedKernels(Kernels):
             )
         if isinstance(Z, KernelBundle):
             self._check_bundle(Z)
-            columns = Z.columns_of(self.ids_[wanted])
+            position = Z.columns_of(self.ids_)
+            columns = {source: position[own] for source, own in wanted.items()}
         else:
-            Z = self._wrap_array(Z)
-            columns = wanted
-        for group in groups:
-            check_finite(Z.block(group.source, columns), group.source)
-        return _BoundKernels(Z, columns, len(Z))
+            Z, columns = self._wrap_array(Z), wanted
+        masks = {source: presence(Z, source) for source in wanted}
+        present = {s: np.flatnonzero(mask) for s, mask in masks.items() if mask is not None}
+        for source, own in columns.items():
+            rows = present.get(source, slice(None))
+            block = Z.block(source, own, rows)
+            _refuse_blank(block, source, Z.ids[rows])
+            check_finite(block, source)
+        return _BoundKernels(Z, columns, len(Z), present)
+
+    def _wanted(self, source: str, positions: Index) -> Index:
+        """The training samples that have a source among those at hand at some positions."""
+        wanted: Index = self.samples_[self._having(source)][self._own_positions(source, positions)]
+        return wanted
 
     def _check_bundle(self, Z: KernelBundle) -> None:
         """Refuse a bundle of other kernels or without the training samples."""
@@ -176,17 +190,48 @@ class _BoundKernels(Queries):
     """Query kernels against some training samples."""
 
     bundle: KernelBundle
-    columns: Index
+    columns: dict[str, Index]
     n_queries: int
+    present: dict[str, Index]
 
     def base(self, group: Group, rows: slice) -> Array:
-        return self.bundle.block(group.source, self.columns, rows)
+        columns = self.columns[group.source]
+        return self.bundle.block(group.source, columns, self._rows(group, rows))
 
     def diag(self, group: Group, rows: slice) -> Array:
-        own = self.bundle.columns_of(self.bundle.ids[rows])
+        queries = self._rows(group, rows)
+        own = self.bundle.columns_of(self.bundle.ids[queries])
         if np.any(own < 0):
             raise ValueError(
                 "self-similarities of the queries are needed, which these precomputed kernels do "
-                "not hold; use normalize='variance', or a KernelBundle with a column per query."
+                "not hold; pass a KernelBundle with a column per query. Predictive variances and "
+                "class probabilities need them; of the normalisations only 'cosine' does."
             )
-        return self.bundle.block(group.source, own, rows).diagonal()
+        return self.bundle.block(group.source, own, queries).diagonal()
+
+    def among(self, group: Group) -> Array:
+        queries = self._rows(group, slice(0, None))
+        columns = self.bundle.columns_of(self.bundle.ids[queries])
+        if np.any(columns < 0):
+            raise ValueError(
+                "covariances between queries need kernels among them, which these precomputed "
+                "kernels do not hold; pass a KernelBundle with a column per query."
+            )
+        return self.bundle.block(group.source, columns, queries)
+
+    def _rows(self, group: Group, rows: slice) -> Any:
+        """Rows of the bundle from positions among the queries that have the source."""
+        where = self.present.get(group.source)
+        return rows if where is None else where[rows]
+
+
+def _refuse_blank(K: Array, source: str, ids: Any) -> None:
+    """Refuse samples without any number, and tell how to say that they lack the source."""
+    blank = np.isnan(K[:, 0]) if K.shape[1] else np.zeros(0, dtype=bool)
+    blank[blank] = np.isnan(K[blank]).all(axis=1)
+    if blank.any():
+        first = plain(ids[np.flatnonzero(blank)[0]])
+        raise ValueError(
+            f"{source!r} contains NaN only for {blank.sum()} of {len(K)} samples, first {first!r}. "
+            f"If they lack this source, say so: KernelBundle(..., present={{{source!r}: mask}})."
+        )

@@ -8,6 +8,8 @@ from typing import Any, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .presence import Mask, PresenceSummary, summarize
+
 Index = NDArray[np.intp]
 
 
@@ -20,6 +22,7 @@ class RowContainer(ABC):
     """
 
     _rows: Index
+    _present: dict[str, Mask]  # of the blocks that some samples lack, for all samples in storage
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -49,6 +52,21 @@ class RowContainer(ABC):
     def _compact(self) -> dict[str, Any]:
         """The state to pickle: storage cut down to the rows at hand."""
 
+    @property
+    def present(self) -> Mask:
+        """Who has what: booleans of shape (n_samples, n_blocks), columns in the order of names."""
+        return np.column_stack([self.has(name) for name in self.names])
+
+    def has(self, name: str) -> Mask:
+        """Which of the samples at hand have a block."""
+        if name in self._present:
+            return np.asarray(self._present[name][self._rows])
+        return np.ones(len(self), dtype=bool)
+
+    def summary(self) -> PresenceSummary:
+        """How many samples have each block, and how many have all of them."""
+        return summarize(self.present, self.names)
+
     def __len__(self) -> int:
         return len(self._rows)
 
@@ -72,7 +90,9 @@ class RowContainer(ABC):
         return self._compact()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self)} samples: {', '.join(self.names)})"
+        counts = {name: int(self.has(name).sum()) for name in self.names}
+        parts = [n if c == len(self) else f"{n} ({c} of {len(self)})" for n, c in counts.items()]
+        return f"{type(self).__name__}({len(self)} samples: {', '.join(parts)})"
 
 
 def _first_axis(key: tuple[Any, ...], owner: str) -> Any:
@@ -85,6 +105,13 @@ def _first_axis(key: tuple[Any, ...], owner: str) -> Any:
 
 def _is_full_slice(part: Any) -> bool:
     return isinstance(part, slice) and part == slice(None)
+
+
+def presence(X: Any, name: str) -> Mask | None:
+    """Which samples have a block, None where all have it; a table lacks nothing."""
+    if not isinstance(X, RowContainer) or (has := X.has(name)).all():
+        return None
+    return has
 
 
 def plain(identity: Any) -> Any:

@@ -6,6 +6,7 @@ from .block_penalty import BlockPenalty
 from .custom import from_block_norm, from_weight_penalty
 from .elastic_net import ElasticNet
 from .equivalence import Equivalent, ivanov_to_tikhonov, tikhonov_to_ivanov
+from .fixed_weights import FixedWeights
 from .group_norm import GroupNorm
 from .lp_norm import LpNorm
 from .q_norm import QNorm
@@ -17,6 +18,7 @@ from .weight_penalty import WeightPenalty
 REGULARIZERS: dict[str, type[Regularizer]] = {
     "lp": LpNorm,
     "uniform": Uniform,
+    "fixed": FixedWeights,
     "block": BlockNorm,
     "elasticnet": ElasticNet,
     "wedge": Wedge,
@@ -35,6 +37,7 @@ __all__ = [
     "Curvature",
     "ElasticNet",
     "Equivalent",
+    "FixedWeights",
     "GroupNorm",
     "LearnedSharing",
     "LpNorm",

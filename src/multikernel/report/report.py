@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._atomic import write_atomically
 from ..displays import ConvergenceDisplay, WeightsDisplay
 from ..displays._style import INK
 
@@ -104,7 +105,10 @@ def save_report(
         certificate=_certificate(float(gap[-1]), tol),
         versions=dict(versions or installed_versions()),
     )
-    return _write_atomically(Path(path), page)
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, page.encode("utf-8"))
+    return path
 
 
 def installed_versions() -> dict[str, str]:
@@ -176,14 +180,3 @@ def _svg(figure: Any, prefix: str) -> Any:
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)  # labels repeated as comments
     svg = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", svg)  # ids unique in the page
     return Markup(svg)  # safe: letters are drawn as paths, so no text of the user is left
-
-
-def _write_atomically(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-    return path

@@ -15,7 +15,7 @@ from scipy.optimize import minimize_scalar, nnls
 from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Array, Component
-from ..banks import AtomBank, Bank
+from ..banks import AtomBank, Bank, PackedBank
 from ..losses import Loss
 from ..regularizers import Regularizer
 
@@ -171,6 +171,8 @@ class Problem:
 
     def mixed(self, T: Array) -> Problem:
         r"""The problem on the mixtures :math:`\tilde K_j = \sum_m T_{jm} K_m` of the kernels."""
+        if len(T) == 1 and not hasattr(self.bank, "factors"):
+            return replace(self, bank=PackedBank.from_grams([self.bank.combine(T[0])]))
         return replace(self, bank=AtomBank(self.bank, T))
 
     @cached_property

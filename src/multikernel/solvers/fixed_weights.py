@@ -140,9 +140,19 @@ def fit_fixed_weights(
 ) -> Machine:
     """The optimal machine for the combined kernel K, to a relative duality gap of about tol."""
     if problem.loss.smooth:
-        machine = _newton(SmoothTerm(problem), problem, K, start or _cold_start(problem), tol)
+        machine = _newton(SmoothTerm(problem), problem, K, _better_start(problem, K, start), tol)
         return _feasible(problem, K, machine)
     return _fit_with_kinks(problem, K, tol, start)
+
+
+def _better_start(problem: Problem, K: Array, start: Start | None) -> Start:
+    """The start given, unless the best constant has a lower objective, as after a leap of C."""
+    cold = _cold_start(problem)
+    if start is None:
+        return cold
+    f = K @ start.alpha
+    value = problem.data_term(f + start.b) + 0.5 * float(np.sum(start.alpha * f))
+    return start if value <= problem.data_term(cold.alpha + cold.b) else cold
 
 
 def _cold_start(problem: Problem) -> Start:

@@ -1,0 +1,49 @@
+"""Atomic writing: a file is there as a whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that an older one survives until the new one is safely on the disk.
+
+    Raises
+    ------
+    OSError
+        Of its usual kinds, in one sentence.
+    """
+    target = Path(os.path.realpath(path))  # a link stays a link
+    if target.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file in it.")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"The folder {target.parent} does not exist; create it first.")
+    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
+    try:
+        _write(draft, data)
+        os.replace(draft, target)
+        _sync_folder(target.parent)
+    except OSError as error:
+        reason = error.strerror or error
+        raise type(error)(f"Could not write {path}: {reason}; nothing was changed.") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _write(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last, on systems where folders can be opened."""
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,58 @@
+"""Problems on some of the samples, and what their solutions say about the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .._component import Array
+from ..banks import Bank
+from ..banks.base import Index
+from ..solvers import Problem, Solution
+
+_MAX_ENTRIES = 8_000_000  # of the products of all kernels with the coefficients of some solutions
+
+
+def restrict(problem: Problem, samples: Index) -> Problem:
+    """The same problem on some of the samples."""
+    s = problem.sample_weight
+    return replace(
+        problem,
+        bank=problem.bank.take(samples),
+        y=problem.y[samples],
+        sample_weight=None if s is None else s[samples],
+    )
+
+
+def restrict_start(start: Solution, samples: Index) -> Solution:
+    """A solution on all samples as the start of one on some of them."""
+    return replace(start, dual_coef=start.dual_coef[samples])
+
+
+def decisions(bank: Bank, solutions: Sequence[Solution], train: Index, test: Index) -> list[Array]:
+    r"""What solutions on the samples ``train`` say about the samples ``test``, intercept included.
+
+    Notes
+    -----
+    :math:`\sum_m d_m K_m \alpha` for all solutions at once, with coefficients of zero outside
+    ``train``: one pass over the bank, unless the products would take too much memory.
+    """
+    n_outputs = solutions[0].dual_coef.shape[1]
+    size = max(1, _MAX_ENTRIES // (bank.n_kernels * bank.n_samples * n_outputs))
+    parts = []
+    for start in range(0, len(solutions), size):
+        parts += _decisions(bank, solutions[start : start + size], train, test)
+    return parts
+
+
+def _decisions(bank: Bank, solutions: Sequence[Solution], train: Index, test: Index) -> list[Array]:
+    alpha = np.zeros((bank.n_samples, sum(s.dual_coef.shape[1] for s in solutions)))
+    alpha[train] = np.hstack([s.dual_coef for s in solutions])
+    d = np.array([s.weights for s in solutions])
+    used = np.flatnonzero(d.any(axis=0))
+    shape = len(used), len(test), len(solutions), solutions[0].dual_coef.shape[1]
+    V = bank.apply(alpha, used)[:, test].reshape(shape)
+    F = np.einsum("sm,mist->sit", d[:, used], V)  # Σ_m d_m K_m α
+    return [f + s.intercept for f, s in zip(F, solutions, strict=True)]

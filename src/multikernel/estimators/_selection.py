@@ -1,0 +1,266 @@
+"""Cross-validation over C and the regularizer's parameters, on slices of one bank of kernels."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from inspect import signature
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.utils import check_scalar
+
+from .._component import Array
+from ..banks.base import Index
+from ..regularizers import Regularizer
+from ..solvers import Problem, Solver, regularization_path
+from ._base import BaseMKL
+from ._folds import decisions, restrict
+from ._logging import LOGGER
+
+_LOWEST, _HIGHEST = -2, 3  # decades of the default C, for kernels of unit variance
+_SELECTIONS = ("best", "one_se")
+
+Fold = tuple[Index, Index]
+
+
+class Candidate(NamedTuple):
+    """One point of the grid: inverse regularization, and parameters of the regularizer."""
+
+    C: float
+    setting: dict[str, Any]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """As scikit-learn's searches name them."""
+        nested = {f"regularizer__{name}": value for name, value in self.setting.items()}
+        return {"C": self.C} | nested
+
+
+class FoldResult(NamedTuple):
+    """What the models of one fold say about its test samples, in the order of the candidates."""
+
+    decisions: list[Array]
+    n_active: list[float]
+    n_unsettled: int
+
+
+@dataclass(frozen=True)
+class PathPlan:
+    """All that a worker needs to fit one fold: every C for every regularizer, with warm starts."""
+
+    Cs: Array
+    regularizers: list[Regularizer]
+    sources: list[str]
+    solver: Solver | None
+    tol: float
+
+    def run(self, problems: Sequence[Problem], fold: Fold) -> FoldResult:
+        """Fit the training samples of a fold and predict its test samples."""
+        paths, n_active, n_unsettled = [], [], 0
+        parts = [restrict(problem, fold[0]) for problem in problems]
+        for regularizer in self.regularizers:
+            outputs, active = [], []
+            for problem, part in zip(problems, parts, strict=True):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ConvergenceWarning)  # counted below
+                    ready = regularizer.for_training(part, self.sources)
+                    path = regularization_path(
+                        replace(part, regularizer=ready), self.Cs, solver=self.solver, tol=self.tol
+                    )
+                outputs.append(decisions(problem.bank, path, *fold))
+                active.append([np.count_nonzero(solution.weights) for solution in path])
+                n_unsettled += sum(not solution.converged for solution in path)
+            paths.append([np.hstack(F) for F in zip(*outputs, strict=True)])
+            n_active.append(np.mean(active, axis=0))
+        by_C = [F for at_C in zip(*paths, strict=True) for F in at_C]
+        return FoldResult(by_C, np.transpose(n_active).ravel().tolist(), n_unsettled)
+
+
+class SelectsParameters(BaseMKL):
+    """What the estimators that choose C and the regularizer's parameters share."""
+
+    _default_scoring: str
+
+    def _check_C(self) -> None:
+        Cs = self.Cs
+        if isinstance(Cs, Integral):
+            check_scalar(Cs, "Cs", Integral, min_val=1)
+        elif np.ndim(Cs) != 1 or not len(Cs) or not np.all(np.isfinite(Cs) & (np.asarray(Cs) > 0)):
+            raise ValueError(f"Cs must be a number of values or positive values, got {Cs!r}.")
+        check_scalar(self.cv_tol, "cv_tol", Real, min_val=0, include_boundaries="neither")
+        if self.selection not in _SELECTIONS:
+            raise ValueError(f"selection must be one of {_SELECTIONS}, got {self.selection!r}.")
+        if self.regularizer_grid is not None and not isinstance(self.regularizer_grid, Mapping):
+            raise TypeError(
+                "regularizer_grid must map names of parameters of the regularizer to values, as in "
+                f"{{'l1_ratio': [0.1, 0.5, 0.9]}}; got {self.regularizer_grid!r}."
+            )
+
+    def _grid(self) -> tuple[Array, list[dict[str, Any]]]:
+        """Increasing values of C, and settings of the regularizer."""
+        if isinstance(self.Cs, Integral):
+            Cs = np.logspace(_LOWEST, _HIGHEST, int(self.Cs))
+        else:
+            Cs = np.unique(np.asarray(self.Cs, dtype=np.float64))
+        return Cs, list(ParameterGrid(dict(self.regularizer_grid or {})))
+
+    def _folds(self, X: Any, y: Array, groups: Any) -> list[Fold]:
+        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
+        return [(np.sort(train), test) for train, test in splitter.split(X, y, groups)]
+
+    def _select(
+        self, problems: list[Problem], kept: Index, y: Array, folds: list[Fold]
+    ) -> list[Problem]:
+        """The problems with the C and the regularizer that predict held-out samples best."""
+        Cs, settings = self._grid()
+        regularizers = [clone(self._make_regularizer()).set_params(**s) for s in settings]
+        sources = [row["source"] for row in self.kernels_.rows_]
+        plan = PathPlan(Cs, regularizers, sources, self._path_solver(), self.cv_tol)
+        inside = [_among(kept, fold) for fold in folds]
+        self._check_folds(problems, inside)
+        results: list[FoldResult] = Parallel(n_jobs=self.n_jobs)(
+            delayed(plan.run)(problems, fold) for fold in inside
+        )
+        self.candidates_ = [Candidate(float(C), setting) for C in Cs for setting in settings]
+        self.scores_ = self._score(results, y[kept], problems[0].sample_weight, inside)
+        self.n_active_ = np.mean([result.n_active for result in results], axis=0)
+        self._warn_unsettled(results)
+        self.best_index_ = _choose(
+            self.scores_, [c.C for c in self.candidates_], self.n_active_, self.selection
+        )
+        best = self.candidates_[self.best_index_]
+        self.C_, self.best_params_ = best.C, best.parameters
+        self.best_score_ = float(self.scores_[self.best_index_].mean())
+        LOGGER.info(
+            "%s: %s has mean score %.4g over %d folds, the best of %d candidates",
+            type(self).__name__,
+            self.best_params_,
+            self.best_score_,
+            len(folds),
+            len(self.candidates_),
+        )
+        regularizer = regularizers[settings.index(best.setting)]
+        return [replace(problem, C=best.C, regularizer=regularizer) for problem in problems]
+
+    def _path_solver(self) -> Solver | None:
+        """The solver asked for at the tolerance of the folds; None for the automatic choice."""
+        if isinstance(self.solver, str) and self.solver == "auto":
+            return None
+        solver: Solver = self._resolve("solver", self.solver)
+        return replace(solver, tol=max(solver.tol, self.cv_tol))
+
+    def _check_folds(self, problems: list[Problem], folds: list[Fold]) -> None:
+        """Refuse folds in which a model could not be fitted or scored."""
+        for k, (train, test) in enumerate(folds):
+            if not len(train) or not len(test):
+                raise ValueError(
+                    f"Fold {k} of cv={self.cv!r} has {len(train)} training and {len(test)} test "
+                    "samples (of positive weight); use fewer folds."
+                )
+            self._check_fold(problems, k, train)
+
+    def _check_fold(self, problems: list[Problem], k: int, train: Index) -> None:
+        """Refuse a fold whose training samples cannot make a model."""
+
+    def _score(
+        self, results: list[FoldResult], y: Array, s: Array | None, folds: list[Fold]
+    ) -> Array:
+        """Scores of shape (n_candidates, n_folds)."""
+        scorer = get_scorer(self._default_scoring if self.scoring is None else self.scoring)
+        model = _FromDecisions(self)
+        weighs = s is not None and "sample_weight" in signature(scorer).parameters
+        scores = np.empty((len(self.candidates_), len(folds)))
+        for k, (result, (_, test)) in enumerate(zip(results, folds, strict=True)):
+            weights = {"sample_weight": s[test]} if s is not None and weighs else {}
+            scores[:, k] = [scorer(model, F, y[test], **weights) for F in result.decisions]
+        return scores
+
+    def _warn_unsettled(self, results: list[FoldResult]) -> None:
+        if n_unsettled := sum(result.n_unsettled for result in results):
+            warnings.warn(
+                f"{n_unsettled} of the fits that {type(self).__name__} compared stopped before "
+                f"their relative duality gap was cv_tol={self.cv_tol:.0e}; raise cv_tol, or lower "
+                "the largest C.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    @property
+    def cv_results_(self) -> Any:
+        """One row per candidate, as a pandas DataFrame with the columns of scikit-learn's searches.
+
+        ``n_active`` is the mean number of kernels in use over the folds.
+        """
+        import pandas as pd
+
+        scores = self.scores_
+        parameters = [candidate.parameters for candidate in self.candidates_]
+        mean = scores.mean(axis=1)
+        return pd.DataFrame(
+            {f"param_{name}": [p[name] for p in parameters] for name in parameters[0]}
+            | {f"split{k}_test_score": scores[:, k] for k in range(scores.shape[1])}
+            | {
+                "mean_test_score": mean,
+                "std_test_score": scores.std(axis=1),
+                "rank_test_score": [1 + int(np.sum(mean > value)) for value in mean],
+                "n_active": self.n_active_,
+            }
+        )
+
+
+class _FromDecisions:
+    """A fitted model whose samples are the decisions about them, for scikit-learn's scorers."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator = estimator
+        if is_classifier(estimator):
+            self.classes_ = estimator.classes_
+
+    def __sklearn_tags__(self) -> Any:
+        return self._estimator.__sklearn_tags__()
+
+    def predict(self, F: Array) -> Array:
+        """Labels or targets."""
+        return np.asarray(self._estimator._predict_from(F))
+
+    def decision_function(self, F: Array) -> Array:
+        """The decisions in the shape that scikit-learn expects."""
+        return np.asarray(self._estimator._decision_function_from(F))
+
+    def predict_proba(self, F: Array) -> Array:
+        """Probabilities, for losses that are likelihoods."""
+        if not self._estimator._part("loss").likelihood:
+            raise ValueError(
+                "Scores of probabilities need a loss that is a likelihood while parameters are "
+                "chosen, since calibration comes after: use loss='logistic', or a score of "
+                "decisions such as scoring='roc_auc'."
+            )
+        return np.asarray(self._estimator._predict_proba_from(F))
+
+
+def _among(kept: Index, fold: Fold) -> Fold:
+    """A fold in positions among the samples that are kept."""
+    train, test = (np.searchsorted(kept, part[np.isin(part, kept)]) for part in fold)
+    return train, test
+
+
+def _choose(scores: Array, Cs: Sequence[float], n_active: Array, selection: str) -> int:
+    """The first of the best candidates or, of those within one standard error, the simplest.
+
+    Simplest is the smallest C and, where it is the same, the fewest kernels in use.
+    """
+    mean = scores.mean(axis=1)
+    best = int(np.argmax(mean))
+    if selection == "best" or scores.shape[1] < 2:
+        return best
+    error = scores[best].std(ddof=1) / np.sqrt(scores.shape[1])
+    near = np.flatnonzero(mean >= mean[best] - error).tolist()
+    return int(min(near, key=lambda j: (Cs[j], n_active[j])))

@@ -1,0 +1,300 @@
+"""Estimators that choose C and the regularizer's parameters: against scikit-learn's own search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import make_scorer, mean_absolute_error
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    StratifiedKFold,
+    cross_val_score,
+)
+
+from multikernel import (
+    DualCovariance,
+    ElasticNet,
+    FunctionKernel,
+    KernelSet,
+    LpNorm,
+    MKLClassifier,
+    MKLClassifierCV,
+    MKLRegressor,
+    MKLRegressorCV,
+    NewtonWeights,
+    QNorm,
+    ViewBundle,
+)
+from multikernel.estimators._selection import _choose
+from multikernel.regularizers import Regularizer
+
+CS = [0.01, 0.3, 10.0]
+SOURCES = {"a": [0, 1], "b": [2, 3], "c": [4, 5]}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(90, 6))
+    f = np.sin(2 * X[:, 0]) + 0.5 * X[:, 2]
+    return X, f + 0.4 * rng.normal(size=90)
+
+
+def linear_grams(X):
+    return np.stack([X[:, c] @ X[:, c].T for c in SOURCES.values()], axis=-1)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", "neg_log_loss", "f1"])
+def test_classifier_scores_are_those_of_a_grid_search(table, scoring):
+    X, y = linear_grams(table[0]), (table[1] > 0).astype(int)
+    grid = {"l1_ratio": [0.2, 0.8]}
+    cv = StratifiedKFold(3, shuffle=True, random_state=0)
+    ours = MKLClassifierCV(
+        "precomputed",
+        normalize=None,
+        Cs=CS,
+        regularizer_grid=grid,
+        cv=cv,
+        scoring=scoring,
+        tol=1e-9,
+        cv_tol=1e-9,
+    ).fit(X, y)
+    search = GridSearchCV(
+        MKLClassifier("precomputed", normalize=None, regularizer=ElasticNet(), tol=1e-9),
+        {"C": CS, "regularizer__l1_ratio": grid["l1_ratio"]},
+        cv=cv,
+        scoring=scoring,
+    ).fit(X, y)
+    assert_allclose(ours.scores_.mean(axis=1), search.cv_results_["mean_test_score"], rtol=1e-4)
+    assert ours.best_params_ == search.best_params_
+    assert ours.best_index_ == search.best_index_
+    assert_allclose(ours.decision_function(X), search.decision_function(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_regressor_scores_are_those_of_a_grid_search(table, n_outputs):
+    X = linear_grams(table[0])
+    y = table[1] if n_outputs == 1 else np.stack([table[1], table[1] ** 2], axis=1)
+    ours = MKLRegressorCV(
+        "precomputed", regularizer="lp", normalize=None, Cs=CS, cv=4, cv_tol=1e-9,
+        regularizer_grid={"p": [1.0, 2.0]},
+    ).fit(X, y)  # fmt: skip
+    search = GridSearchCV(
+        MKLRegressor("precomputed", regularizer=LpNorm(), normalize=None, tol=1e-9),
+        {"C": CS, "regularizer__p": [1.0, 2.0]},
+        cv=4,
+    ).fit(X, y)
+    assert_allclose(ours.scores_.mean(axis=1), search.cv_results_["mean_test_score"], atol=1e-4)
+    assert ours.best_params_ == search.best_params_
+    assert ours.predict(X).shape == y.shape
+
+
+@pytest.mark.parametrize(
+    ("parameters", "scoring"),
+    [
+        ({}, "accuracy"),
+        ({}, "neg_log_loss"),
+        ({"weights": "per_class"}, "roc_auc_ovr"),
+        ({"loss": "squared_hinge"}, "accuracy"),
+    ],
+)
+def test_several_classes(table, parameters, scoring):
+    X, y = linear_grams(table[0]), np.digitize(table[1], [-0.5, 0.5])
+    common = {"normalize": None} | parameters
+    ours = MKLClassifierCV("precomputed", Cs=CS, cv=3, scoring=scoring, cv_tol=1e-7, **common)
+    search = GridSearchCV(
+        MKLClassifier("precomputed", tol=1e-7, **common), {"C": CS}, cv=3, scoring=scoring
+    ).fit(X, y)
+    scores = ours.fit(X, y).scores_.mean(axis=1)
+    assert_allclose(scores, search.cv_results_["mean_test_score"], atol=1e-3)
+    assert search.best_params_["C"] == ours.C_
+
+
+def test_no_kernel_is_computed_twice(table):
+    calls = []
+
+    def kernel(A, B):
+        calls.append(len(A))
+        return A @ B.T
+
+    model = MKLClassifierCV(KernelSet(SOURCES, FunctionKernel(kernel)), Cs=4, cv=5)
+    model.fit(table[0], table[1] > 0)
+    assert sum(calls) == 3 * 90
+
+
+def test_groups_stay_together(table):
+    X, y = table
+    groups = np.repeat(np.arange(9), 10)
+    model = MKLRegressorCV(SOURCES, Cs=[1.0], cv=LeaveOneGroupOut()).fit(X, y, groups=groups)
+    assert model.scores_.shape == (1, 9)
+    seen = []
+
+    class Recorder(GroupKFold):
+        def split(self, X, y=None, groups=None):
+            for train, test in super().split(X, y, groups):
+                seen.append(np.intersect1d(groups[train], groups[test]))
+                yield train, test
+
+    MKLRegressorCV(SOURCES, Cs=[1.0], cv=Recorder(3)).fit(X, y, groups=groups)
+    assert len(seen) == 3
+    assert not any(len(common) for common in seen)
+
+
+def test_parallel_folds_change_nothing(table):
+    X, y = table
+    one = MKLRegressorCV(SOURCES, Cs=CS, cv=3).fit(X, y)
+    two = MKLRegressorCV(SOURCES, Cs=CS, cv=3, n_jobs=2).fit(X, y)
+    assert_allclose(one.scores_, two.scores_, rtol=1e-12)
+    assert_allclose(one.predict(X), two.predict(X), rtol=1e-12)
+
+
+def test_one_standard_error_takes_the_simplest_candidate():
+    scores = np.array([[0.5, 0.5, 0.5], [0.8, 0.9, 0.7], [0.9, 0.9, 0.8], [0.8, 0.9, 0.8]])
+    Cs, n_active = [0.1, 1.0, 1.0, 10.0], np.array([1, 7, 3, 1])
+    assert _choose(scores, Cs, n_active, "best") == 2
+    wide = scores + np.array([-0.3, 0.0, 0.3])  # the error of the mean is now about 0.15
+    assert _choose(wide, Cs, n_active, "one_se") == 2  # C = 1 like candidate 1, but fewer kernels
+    assert _choose(scores, Cs, n_active, "one_se") == 2
+    assert _choose(np.repeat([[0.6], [0.6]], 3, axis=1), [1.0, 2.0], n_active, "one_se") == 0
+
+
+def test_one_standard_error_never_takes_a_larger_C(table):
+    X, y = table
+    best = MKLRegressorCV(SOURCES, cv=5).fit(X, y)
+    simple = MKLRegressorCV(SOURCES, cv=5, selection="one_se").fit(X, y)
+    assert_array_equal(best.scores_, simple.scores_)
+    assert simple.C_ <= best.C_
+    error = best.scores_[best.best_index_].std(ddof=1) / np.sqrt(5)
+    assert simple.best_score_ >= best.best_score_ - error
+
+
+def test_samples_without_weight_are_not_there(table):
+    X, y = table
+    s = np.ones(90)
+    s[::7] = 0.0
+    cv = KFold(3)
+    folds = [(train, test) for train, test in cv.split(X)]
+    kept = np.flatnonzero(s)
+    inside = [
+        (np.searchsorted(kept, a[s[a] > 0]), np.searchsorted(kept, b[s[b] > 0])) for a, b in folds
+    ]
+    weighted = MKLRegressorCV(SOURCES, Cs=CS, cv=folds).fit(X, y, sample_weight=s)
+    without = MKLRegressorCV(SOURCES, Cs=CS, cv=inside).fit(X[kept], y[kept])
+    assert_allclose(weighted.scores_, without.scores_, rtol=1e-6)
+
+
+def test_scores_are_weighted(table):
+    X, y = table
+    s = np.where(np.arange(90) < 15, 5.0, 1.0)
+    folds = [(np.arange(30, 90), np.arange(30)), (np.arange(60), np.arange(60, 90))]
+    model = MKLRegressorCV(SOURCES, Cs=[1.0], cv=folds, scoring="neg_mean_absolute_error")
+    model.fit(X, y, sample_weight=s)
+    errors = []
+
+    def plain(model, F, y):
+        errors.append(np.abs(y - model.predict(F)))
+        return 0.0
+
+    model_too = MKLRegressorCV(SOURCES, Cs=[1.0], cv=folds, scoring=plain)
+    model_too.fit(X, y, sample_weight=s)
+    expected = [-np.average(e, weights=s[test]) for e, (_, test) in zip(errors, folds, strict=True)]
+    assert_allclose(model.scores_[0], expected)
+
+
+def test_any_form_of_input_and_scorer(table):
+    X, y = table
+    views = ViewBundle({name: X[:, columns] for name, columns in SOURCES.items()})
+    loss = make_scorer(mean_absolute_error, greater_is_better=False)
+    model = MKLRegressorCV(Cs=CS, cv=3, scoring=loss).fit(views, y)
+    assert model.best_score_ < 0
+    assert model.sources_ == ["a", "b", "c"]
+    assert set(model.cv_results_.columns) >= {"param_C", "mean_test_score", "n_active"}
+    assert list(model.cv_results_["param_C"]) == CS
+    assert np.all(cross_val_score(model, views, y, cv=3) < 1)
+
+
+class _Spy(QNorm):
+    """Remembers the training targets that its Q was made for."""
+
+    seen: list = []  # noqa: RUF012
+
+    def for_training(self, problem, sources):
+        type(self).seen.append(problem.y.copy())
+        return super().for_training(problem, sources)
+
+
+def test_labels_of_a_fold_never_reach_its_regularizer(table):
+    X, y = table[0], np.where(table[1] > 0, 1, -1)
+    _Spy.seen = []
+    model = MKLClassifierCV(SOURCES, regularizer=_Spy(DualCovariance()), Cs=[1.0], cv=3)
+    folds = list(StratifiedKFold(3).split(X, y))
+    model.set_params(cv=folds).fit(X, y)
+    for (train, _), seen in zip(folds, _Spy.seen, strict=False):
+        assert_array_equal(seen[:, 0], y[train])
+    assert isinstance(model.regularizer, Regularizer)
+
+
+def test_the_final_fit_is_that_of_the_plain_estimator(table):
+    X, y = table
+    model = MKLRegressorCV(SOURCES, regularizer_grid={"l1_ratio": [0.1, 0.9]}, cv=3).fit(X, y)
+    setting = {name: value for name, value in model.best_params_.items() if name != "C"}
+    plain = MKLRegressor(SOURCES, regularizer=ElasticNet(), C=model.C_).set_params(**setting)
+    assert_allclose(plain.fit(X, y).predict(X), model.predict(X), atol=1e-8)
+    assert model.gap_ <= 1e-6
+
+
+def test_calibration_comes_after_the_choice(table):
+    X, y = table[0], table[1] > 0
+    model = MKLClassifierCV(SOURCES, loss="hinge", calibrate=True, Cs=CS, cv=3).fit(X, y)
+    assert model.predict_proba(X).shape == (90, 2)
+    model.set_params(scoring="neg_log_loss")
+    with pytest.raises(ValueError, match=r"calibration comes after.*scoring='roc_auc'"):
+        model.fit(X, y)
+
+
+def test_a_solver_of_ones_own(table):
+    X, y = table
+    model = MKLRegressorCV(SOURCES, Cs=CS, cv=3, solver=NewtonWeights(tol=1e-8)).fit(X, y)
+    auto = MKLRegressorCV(SOURCES, Cs=CS, cv=3, tol=1e-8).fit(X, y)
+    assert model.C_ == auto.C_
+    assert_allclose(model.predict(X), auto.predict(X), atol=1e-3)
+
+
+def test_unfinished_fits_are_counted(table):
+    X, y = table
+    solver = NewtonWeights(max_iter=1, tol=1e-12)
+    model = MKLRegressorCV(SOURCES, Cs=CS, cv=3, solver=solver, cv_tol=1e-12)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(X, y)
+    assert any("of the fits that MKLRegressorCV compared" in str(w.message) for w in caught)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"Cs": 0}, "Cs == 0, must be >= 1"),
+        ({"Cs": [1.0, -1.0]}, "Cs must be a number of values or positive values"),
+        ({"Cs": []}, "Cs must be a number of values or positive values"),
+        ({"Cs": [[1.0]]}, "Cs must be a number of values or positive values"),
+        ({"selection": "median"}, "selection must be one of"),
+        ({"cv_tol": 0.0}, "cv_tol == 0.0, must be > 0"),
+        ({"regularizer_grid": {"p": [1.0]}}, "Invalid parameter 'p' for estimator ElasticNet"),
+        ({"scoring": "no_such_score"}, "no_such_score"),
+        ({"cv": [(np.arange(90), np.array([], dtype=int))]}, "Fold 0[^$]*use fewer folds"),
+        ({"cv": [(np.flatnonzero(np.arange(90) < 3), np.arange(3, 90))]}, "lack the class True"),
+    ],
+)
+def test_clear_errors(table, parameters, message):
+    X, y = table[0], np.arange(90) >= 45
+    with pytest.raises(ValueError, match=message):
+        MKLClassifierCV(SOURCES, **parameters).fit(X, y)
+
+
+def test_a_grid_must_be_a_mapping(table):
+    with pytest.raises(TypeError, match="regularizer_grid must map names"):
+        MKLRegressorCV(SOURCES, regularizer_grid=[0.1]).fit(*table)
