@@ -105,6 +105,7 @@ _LAZY_NAMES = {
     "WeightsDisplay": "displays",
     "load_demo": "datasets",
     "load_model": "persistence",
+    "load_motorcycle": "datasets",
     "make_multiview_classification": "datasets",
     "make_multiview_regression": "datasets",
     "save_model": "persistence",
