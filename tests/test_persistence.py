@@ -274,7 +274,8 @@ def assert_same(ours, theirs, where):
 
 def test_every_estimator_has_a_case():
     ours = {type(model).__name__ for model, *_ in CASES.values()}
-    assert set(estimators.__all__) <= ours
+    kinds = {name for name in estimators.__all__ if hasattr(getattr(estimators, name), "fit")}
+    assert kinds <= ours
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -22,6 +22,7 @@ from .estimators import (
     MultiTaskMKLRegressor,
     ProbabilisticMKLClassifier,
     ProbabilisticMKLRegressor,
+    mkl_path,
 )
 from .heuristics import Alignment, AlignmentQP, BestAligned, MarginShares, OneKernel
 from .interactions import (
@@ -185,6 +186,7 @@ __all__ = [
     "from_block_norm",
     "from_weight_penalty",
     "ivanov_to_tikhonov",
+    "mkl_path",
     "nearest_psd",
     "regularization_path",
     "spatial_laplacian",

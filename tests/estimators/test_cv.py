@@ -29,6 +29,7 @@ from multikernel import (
     NewtonWeights,
     QNorm,
     ViewBundle,
+    mkl_path,
 )
 from multikernel.estimators._selection import _choose
 from multikernel.regularizers import Regularizer
@@ -298,3 +299,34 @@ def test_clear_errors(table, parameters, message):
 def test_a_grid_must_be_a_mapping(table):
     with pytest.raises(TypeError, match="regularizer_grid must map names"):
         MKLRegressorCV(SOURCES, regularizer_grid=[0.1]).fit(*table)
+
+
+@pytest.mark.parametrize("weights", ["shared", "per_class"])
+def test_a_path_is_the_fits_one_by_one(table, weights):
+    X, y = table[0], np.digitize(table[1], [-0.5, 0.5])
+    model = MKLClassifier(SOURCES, weights=weights, tol=1e-8)
+    path = mkl_path(model, X, y, Cs=[10.0, 0.1])
+    assert_array_equal(path.Cs, [0.1, 10.0])
+    for C, d, objective in zip(path.Cs, path.weights, path.objectives, strict=True):
+        one = MKLClassifier(SOURCES, weights=weights, tol=1e-8, C=C).fit(X, y)
+        assert_allclose(objective, one.objective_, rtol=1e-7)
+        assert_allclose(d, one.weights_, atol=1e-3)
+    assert path.gaps.max() <= 1e-8
+    assert len(path.frame()) == 2 * len(path.kernels)
+    assert not hasattr(model, "kernels_")
+
+
+def test_a_path_begins_where_the_first_kernel_enters(table):
+    X, y = table
+    path = mkl_path(MKLRegressor(SOURCES, regularizer="lp"), X, y, Cs=6)
+    assert path.n_active[0] <= 1 < path.n_active[2]
+    assert path.n_active[-1] > 3
+    assert set(path.frame()["source"]) == {"a", "b", "c"}
+    dense = mkl_path(MKLRegressor(SOURCES, regularizer="uniform"), X, y, Cs=3)
+    assert_allclose(dense.Cs, [1e-3, 1.0, 1e3])
+
+
+@pytest.mark.parametrize("Cs", [0, [], [1.0, -1.0]])
+def test_a_path_needs_positive_values(table, Cs):
+    with pytest.raises(ValueError, match="Cs must be"):
+        mkl_path(MKLRegressor(SOURCES), *table, Cs=Cs)

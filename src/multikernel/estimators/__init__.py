@@ -4,6 +4,7 @@ from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
 from .classifier import MKLClassifier
 from .classifier_cv import MKLClassifierCV
 from .multitask import MultiTaskMKLClassifier, MultiTaskMKLRegressor
+from .path import KernelPath, mkl_path
 from .probabilistic_classifier import ProbabilisticMKLClassifier
 from .probabilistic_regressor import ProbabilisticMKLRegressor
 from .q_svc import QSVC
@@ -16,6 +17,7 @@ __all__ = [
     "QSVR",
     "BayesianMKLClassifier",
     "BayesianMKLRegressor",
+    "KernelPath",
     "MKLClassifier",
     "MKLClassifierCV",
     "MKLRegressor",
@@ -24,4 +26,5 @@ __all__ = [
     "MultiTaskMKLRegressor",
     "ProbabilisticMKLClassifier",
     "ProbabilisticMKLRegressor",
+    "mkl_path",
 ]

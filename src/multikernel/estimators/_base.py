@@ -25,6 +25,7 @@ from ._logging import LOGGER
 
 DTYPES = ("float64", "float32")
 Tune = Callable[[list[Problem], Index], list[Problem]]
+Prepared = tuple[Any, list[Array], Loss, Array | None, Array]  # X, Ys, loss, s, cost
 
 
 class BaseMKL(BaseEstimator):
@@ -116,20 +117,7 @@ class BaseMKL(BaseEstimator):
             Gives the problems, on the samples whose indices it is told, their C and regularizer.
         """
         began = time.perf_counter()
-        kept = np.flatnonzero(cost)
-        bank = self._fit_kernels(X, s, kept)
-        unit = np.all(cost == 1)
-        problems = [
-            Problem(
-                bank,
-                Y[kept],
-                loss,
-                self._make_regularizer(),
-                fit_intercept=self.fit_intercept,
-                sample_weight=None if unit else cost[kept],
-            )
-            for Y in Ys
-        ]
+        problems, kept = self._assemble(X, Ys, loss, s, cost)
         problems = (tune or self._as_given)(problems, kept)
         problems = [self._ready(problem) for problem in problems]
         solutions = [self._make_solver(problem).solve(problem) for problem in problems]
@@ -139,13 +127,26 @@ class BaseMKL(BaseEstimator):
             "%s: %d of %d kernels in use, %d samples, relative duality gap %.1e after %d "
             "iterations, %.2f s",
             type(self).__name__,
-            np.count_nonzero(self.weights_.reshape(-1, bank.n_kernels).any(0)),
-            bank.n_kernels,
+            np.count_nonzero(np.atleast_2d(self.weights_).any(axis=0)),
+            problems[0].bank.n_kernels,
             len(kept),
             self.gap_,
             self.n_iter_,
             time.perf_counter() - began,
         )
+
+    def _assemble(
+        self, X: Any, Ys: list[Array], loss: Loss, s: Array | None, cost: Array
+    ) -> tuple[list[Problem], Index]:
+        """One problem per target, all on one bank, with C = 1, and the samples that have a cost."""
+        kept = np.flatnonzero(cost)
+        bank = self._fit_kernels(X, s, kept)
+        weights = None if np.all(cost == 1) else cost[kept]
+        regularizer = self._make_regularizer()
+        problems = [
+            Problem(bank, Y[kept], loss, regularizer, 1.0, self.fit_intercept, weights) for Y in Ys
+        ]
+        return problems, kept
 
     def _as_given(self, problems: list[Problem], _: Index) -> list[Problem]:
         """The problems with the C of the estimator."""

@@ -15,7 +15,7 @@ from .._component import Array
 from ..banks.base import Index
 from ..losses import Logistic, Loss, Multinomial
 from ..solvers import Problem, Solution
-from ._base import BaseMKL, Tune
+from ._base import BaseMKL, Prepared, Tune
 from ._calibration import (
     fit_sigmoid,
     held_out_decisions,
@@ -201,6 +201,12 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, tune: Tune | None = None) -> Self:
+        with log_level(self.verbose):
+            self._learn(*self._prepare(X, y, sample_weight), tune)
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """Check everything that the user gave, and encode the labels."""
         self._check_parameters()
         X = check_inputs(self, X, reset=True)
         y = self._check_labels(y)
@@ -209,9 +215,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         codes, cost = self._encode(y, s)
         loss, Ys = self._make_targets(codes)
         self.sigmoids_: Array | None = None
-        with log_level(self.verbose):
-            self._learn(X, Ys, loss, s, cost, tune)
-        return self
+        return X, Ys, loss, s, cost
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

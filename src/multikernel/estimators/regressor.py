@@ -10,7 +10,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from .._component import Array
 from ..losses import Loss
-from ._base import BaseMKL, Tune
+from ._base import BaseMKL, Prepared, Tune
 from ._inputs import check_inputs
 from ._logging import log_level
 from ._sample_weights import check_sample_weight
@@ -162,6 +162,14 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, tune: Tune | None = None) -> Self:
+        with log_level(self.verbose):
+            self._learn(*self._prepare(X, y, sample_weight), tune)
+        if self._flat:
+            self.intercept_: Any = float(self.intercept_[0])
+        return self
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+        """Check everything that the user gave."""
         self._check_parameters()
         X = check_inputs(self, X, reset=True)
         if y is None:
@@ -172,11 +180,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         check_consistent_length(X, y)
         s = check_sample_weight(sample_weight, X.shape[0])
         self._flat = y.ndim == 1
-        with log_level(self.verbose):
-            self._learn(X, [y.reshape(len(y), -1)], self._regression_loss(), s, _costs(s, y), tune)
-        if self._flat:
-            self.intercept_: Any = float(self.intercept_[0])
-        return self
+        return X, [y.reshape(len(y), -1)], self._regression_loss(), s, _costs(s, y)
 
     def _regression_loss(self) -> Loss:
         loss: Loss = self._part("loss")
