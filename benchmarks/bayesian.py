@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 
 from multikernel.banks import PackedBank
 from multikernel.bayes.conjugate import Design, Factors, Model, elbo
-from multikernel.bayes.conjugate.fit import step
 from multikernel.bayes.conjugate.model import Gamma, Intermediate, SampleWeights, Weights
 from multikernel.bayes.conjugate.start import first_factors
+from multikernel.bayes.conjugate.step import step
 from multikernel.bayes.conjugate.sweep import kernel_sweep
 from multikernel.bayes.conjugate.updates import update_a, update_lam, update_ups
 

@@ -21,10 +21,10 @@ from multikernel.bayes.conjugate.probit import (
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("outputs", ["shared_weights", "shared_samples"])
 def test_predictor_moments_against_draws(outputs, tied, structured, rng):
-    bank, _, y = make_data(rng, n=8, M=3, L=2)
+    bank, _, y = make_data(rng, n=20, M=3, L=2)
     model = Model(some_priors(rng), outputs=outputs, tied=tied, structured=structured)
     posterior = fit_conjugate(bank, y, model, Schedule(tol=1e-4, max_iter=500))
-    Ks = rng.normal(size=(3, 2, 8))  # two queries
+    Ks = rng.normal(size=(3, 2, 20))  # two queries
     out = draw_predictor(posterior, Ks, 60_000, rng).transpose(0, 2, 1)
     mean, var = posterior.predictor_moments(Ks)
     assert_allclose(mean, out.mean(0), atol=5 * np.sqrt(var / len(out)).max())
@@ -34,7 +34,7 @@ def test_predictor_moments_against_draws(outputs, tied, structured, rng):
 
 
 def test_plug_in_is_the_quadratic_form_of_the_paper(rng):
-    bank, grams, y = make_data(rng, n=8, M=3)
+    bank, grams, y = make_data(rng, n=20, M=3)
     posterior = fit_conjugate(bank, y, Model(), Schedule(tol=1e-3))
     be, Ks = posterior.factors.be, grams[:, :2]
     cov = np.block([[be.bias_var[0], be.bias_cov[0]], [be.bias_cov[0][:, None], be.cov[0]]])

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from multikernel.datasets import load_demo, make_multiview_classification
 from multikernel.displays import ConvergenceDisplay, WeightsDisplay
-from multikernel.estimators import MKLClassifier
+from multikernel.estimators import BayesianMKLRegressor, MKLClassifier
 
 matplotlib.use("Agg")
 
@@ -131,3 +131,33 @@ def test_named_parameters_are_ordered_by_their_numbers(rng):
     display = WeightsDisplay.from_table(table).plot()
     ticks = [text.get_text() for text in display.ax_.get_xticklabels()]
     assert ticks == [f"{2.0**k:.3g}" for k in range(11)]
+
+
+def test_columns_of_bayesian_tables_do_not_tell_sets_apart(rng):
+    X = rng.normal(size=(40, 2))
+    Y = np.c_[X[:, 0], X[:, 1]] + 0.1 * rng.normal(size=(40, 2))
+    model = BayesianMKLRegressor({"a": [0], "b": [1]}, tol=1e-2)
+    one = model.fit(X, Y[:, 0])
+    assert_allclose(WeightsDisplay.from_estimator(one).weights, one.weights_)
+    assert len(one.weights_) == 8
+    both = model.set_params(outputs="shared_samples").fit(X, Y)
+    display = WeightsDisplay.from_table(both.kernel_table_)
+    assert_allclose(display.weights, both.weights_.mean(axis=0))
+    assert display.sources == ["a"] * 4 + ["b"] * 4
+
+
+@pytest.mark.parametrize("repeat", [1, 30])
+def test_negative_weights_are_seen_and_count(repeat):
+    display = WeightsDisplay(
+        [-3.0, 1.0] * repeat, sources=["a", "b"] * repeat, families=["x", "x"] * repeat
+    ).plot()
+    assert display.shares() == {"a": 0.75, "b": 0.25}
+    if repeat == 1:
+        low, high = display.ax_.get_xlim()
+        assert low < -3.0
+        assert high > 1.0
+    else:
+        low, high = display.artists_.get_clim()
+        assert (low, high) == (-90.0, 90.0)
+        side = display.ax_.child_axes[0]
+        assert_allclose([bar.get_width() for bar in side.patches], [0.75, 0.25])

@@ -1,6 +1,7 @@
 """The Bayesian estimators: what they publish, predict and refuse."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from multikernel import (
     Linear,
 )
 from multikernel.bayes.conjugate import Priors
+from multikernel.datasets import load_motorcycle
 from multikernel.estimators import _bayesian
 
 SOURCES = {"first": [0], "second": [1]}
@@ -207,6 +209,70 @@ def test_restarts_are_seeded_and_pickles_predict(numbers):
     assert_allclose(copy.predict(X[:3], return_std=True), one.predict(X[:3], return_std=True))
 
 
+def few_labels(rng, n):
+    X = rng.uniform(-2, 2, size=(n, 3))
+    y = np.sin(2 * X[:, 0]) + 0.2 * X[:, 1] + 0.1 * rng.normal(size=n)
+    return X, np.digitize(y, [-0.5, 0.5])
+
+
+@pytest.mark.parametrize("kw", [{}, {"sample_precision": "shared"}], ids=str)
+def test_few_labels_are_explained_where_the_mean_field_family_cannot(kw, rng):
+    X, y = few_labels(rng, 80)
+    kernels = {"first": [0], "second": [1], "useless": [2]}
+    model = BayesianMKLClassifier(kernels, tol=1e-4, **kw).fit(X, y)
+    better = BayesianMKLClassifier(kernels, tol=1e-4, inference="structured", **kw).fit(X, y)
+    assert model.inference_ == better.inference_ == "structured"
+    assert_allclose(model.elbo_, better.elbo_, rtol=1e-12)
+    assert model.score(*few_labels(rng, 300)) > 0.65  # the most frequent class has 0.43
+    assert model.kernel_table_.groupby("source")["contribution"].sum().idxmax() == "first"
+
+
+def test_that_nothing_is_explained_is_said(rng):
+    X, y = rng.normal(size=(12, 2)), rng.normal(size=12)
+    with pytest.warns(UserWarning, match="predictions are the bias alone.*the bound -") as caught:
+        model = regressor(sparsity="kernels", max_iter=1000).fit(X, y)
+    assert [w.filename for w in caught] == [__file__]
+    assert not model.active_kernels_.any()
+    with pytest.warns(
+        ConvergenceWarning, match="max_iter=40 while .* Besides, the kernels explain"
+    ):
+        regressor(sparsity="kernels", tol=1e-15, max_iter=40).fit(X, y)
+    assert np.ptp(model.predict(X)) < 0.05
+    with pytest.warns(UserWarning, match="try inference='structured', n_restarts"):
+        regressor(sparsity="kernels", updates="plain", max_iter=1000, random_state=0).fit(X, y)
+
+
+def test_active_kernels_follow_contributions_and_intervals(numbers):
+    X, y = numbers
+    model = regressor(sparsity="kernels").fit(X, y)
+    table = model.kernel_table_
+    sure = (table["lower"] > 0) | (table["upper"] < 0)
+    share = table["contribution"]
+    assert_allclose(table["active"], (share > 0.01) | (sure & (share > 0.001)))
+    assert 1 <= table["active"].sum() <= 3
+    assert set(table["source"][table["active"]]) == {"first"}
+
+
+def test_restarts_differ_in_any_unit_and_the_best_is_kept():
+    X, y = load_motorcycle(return_X_y=True)  # in g, far from unit variance
+    X = (X - X.mean()) / X.std()
+    kernels = RBF(width=(4.0 ** np.arange(-10, 11)).tolist(), scale=None)
+    setting = {"sparsity": "kernels", "normalize": None, "standardize": False, "tol": 1e-5}
+    bounds = []
+    for k in range(4):
+        model = BayesianMKLRegressor(kernels, n_restarts=k, random_state=0, **setting)
+        bounds.append(model.fit(X, y).elbo_)
+    assert bounds == sorted(bounds)
+    assert bounds[-1] > bounds[0] + 1.0
+
+
+def test_the_warning_names_what_still_moves_and_who_called(numbers):
+    X, y = numbers
+    with pytest.warns(ConvergenceWarning, match=r"while the bound \(relative change") as caught:
+        regressor(max_iter=3).fit(X, y)
+    assert [w.filename for w in caught] == [__file__]
+
+
 def test_blocks_of_queries_do_not_matter(numbers, monkeypatch):
     X, y = numbers
     model = regressor(tol=1e-2).fit(X, y)
@@ -232,6 +298,11 @@ def test_constant_targets(numbers):
         ({"outputs": "none"}, ValueError, "outputs must be one of"),
         ({"inference": "exact"}, ValueError, "inference must be one of"),
         ({"sample_precision": "all"}, ValueError, "sample_precision must be one of"),
+        (
+            {"sample_precision": "shared", "sparsity": "samples"},
+            ValueError,
+            "sparsity='samples' needs a precision for every sample weight",
+        ),
         ({"predictive": "half"}, ValueError, "predictive must be one of"),
         ({"dtype": "int"}, ValueError, "dtype must be one of"),
         ({"tol": 0.0}, ValueError, "tol"),
@@ -253,6 +324,8 @@ def test_bad_input(numbers, classes):
     model = regressor(tol=1e-2).fit(X, y)
     with pytest.raises(ValueError, match="coverage"):
         model.predict_interval(X, coverage=1.0)
+    with pytest.raises(ValueError, match=r"y must have shape \(70,\), .*, got \(70, 2\)"):
+        model.log_predictive_density(X, np.c_[y, y])
     X, y = classes
     with pytest.raises(ValueError, match="one class"):
         classifier().fit(X, np.zeros(90))
@@ -260,6 +333,11 @@ def test_bad_input(numbers, classes):
         ({"coding": "hinge"}, "coding must be one of"),
         ({"multi_class": "ovo"}, "multi_class must be one of"),
         ({"margin": -1.0}, "margin"),
+        ({"margin": 0.5}, "margin=0.5 has no effect on coding='probit' with 3 classes"),
+        (
+            {"margin": 0.5, "coding": "regression"},
+            "margin=0.5 has no effect on coding='regression'",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             classifier(**kw).fit(X, y)
@@ -272,3 +350,41 @@ def test_float32_is_near(numbers):
     X, y = numbers
     one, other = (regressor(dtype=d, tol=1e-4).fit(X, y) for d in ("float64", "float32"))
     assert_allclose(other.predict(X), one.predict(X), atol=1e-2)
+
+
+@pytest.mark.parametrize("inference", ["mean_field", "structured"])
+def test_plain_updates_rise_slowly_to_the_same_optimum(inference, numbers):
+    X, y = numbers
+    kw = {"inference": inference, "tol": 1e-9, "max_iter": 20000, "random_state": 0}
+    fast, plain = (regressor(updates=u, **kw).fit(X, y) for u in ("accelerated", "plain"))
+    assert_allclose(plain.elbo_, fast.elbo_, rtol=1e-4)
+    assert_allclose(plain.predict(X), fast.predict(X), atol=0.02 * y.std())
+    assert plain.n_iter_ > fast.n_iter_
+    rises = np.diff(plain.history_["elbo"])
+    assert rises.min() > -1e-10 * abs(plain.elbo_)
+
+
+def test_plain_updates_start_at_random(numbers):
+    X, y = numbers
+    quick = {"updates": "plain", "max_iter": 3}
+    with pytest.warns(ConvergenceWarning, match="max_iter=3"):
+        one, same, other = (regressor(random_state=s, **quick).fit(X, y) for s in (0, 0, 1))
+    assert one.n_iter_ == 3
+    assert_allclose(same.weights_, one.weights_, rtol=0)
+    assert np.abs(other.weights_ - one.weights_).max() > 1e-6
+    with pytest.raises(ValueError, match="updates must be one of"):
+        regressor(updates="fast").fit(X, y)
+
+
+@pytest.mark.parametrize("outputs", ["shared_weights", "shared_samples"])
+def test_the_memory_announced_is_the_memory_taken(outputs, rng, monkeypatch):
+    n, announced = 400, []
+    monkeypatch.setattr(_bayesian, "check_memory", lambda size, what: announced.append(size))
+    X = rng.normal(size=(n, 1))
+    Y = np.sin(X) + 0.1 * rng.normal(size=(n, 8))
+    model = BayesianMKLRegressor([RBF()], outputs=outputs, tol=1e-2)
+    tracemalloc.start()
+    model.fit(X, Y)
+    peak = tracemalloc.get_traced_memory()[1] - 8 * n * (n + 1) / 2  # without the kernel
+    tracemalloc.stop()
+    assert 0.6 * sum(announced) < peak < 1.1 * sum(announced)

@@ -67,6 +67,7 @@ def expected_failed_checks(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:the kernels explain")  # random labels and sparse priors
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
 def test_estimator_passes_the_checks_of_sklearn(estimator, check):
     check(estimator)

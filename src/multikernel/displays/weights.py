@@ -14,7 +14,6 @@ from ._style import INK, PALETTE, new_axes, quiet_axes, source_colours
 MAX_BARS = 48  # more kernels than this are summed up in a heat map
 MAX_ROWS = 30  # sources shown one by one in the heat map
 MAX_COLUMNS = 24  # distinct settings beyond which parameters are shown by rank
-KERNEL_COLUMNS = ("source", "family", "parameter", "weight", "norm", "contribution")
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -23,8 +22,8 @@ class WeightsDisplay:
     """The weights of all kernels, grouped by source.
 
     Up to 48 kernels are drawn as bars, one colour per source. More are summed up in a heat map of
-    source against family and parameter, beside the total of every source. Beyond 30 sources
-    the lightest share one row.
+    source against family and parameter, beside the share of every source. Beyond 30 sources
+    the lightest share one row. Weights may be negative: shares are those of absolute weights.
 
     Parameters
     ----------
@@ -105,12 +104,13 @@ class WeightsDisplay:
         Parameters
         ----------
         table : DataFrame or mapping of columns
-            With ``source``, ``family``, ``parameter`` and the quantity. Where further columns tell
-            several sets of weights apart, as ``class`` does, their mean is shown.
+            With ``source``, ``family``, ``parameter`` and the quantity. Columns before ``source``
+            tell several sets of weights apart, as ``class`` does; the mean of the sets is shown.
         quantity : str, default="weight"
             The column to show.
         """
-        labels = [list(table[name]) for name in table if name not in KERNEL_COLUMNS]
+        names = list(table)
+        labels = [list(table[name]) for name in names[: names.index("source")]]
         n_sets = len(set(zip(*labels, strict=True))) or 1
         weights = np.asarray(table[quantity], dtype=float).reshape(n_sets, -1).mean(axis=0)
         n_kernels = len(weights)
@@ -136,8 +136,8 @@ class WeightsDisplay:
         )
 
     def shares(self) -> dict[str, float]:
-        """The share of every source in the total, in order of appearance."""
-        w, sources = self._weights(), np.asarray(self.sources, dtype=object)
+        """The share of every source in the sum of absolute weights, in order of appearance."""
+        w, sources = np.abs(self._weights()), np.asarray(self.sources, dtype=object)
         total = w.sum() or 1.0
         return {str(s): float(w[sources == s].sum() / total) for s in dict.fromkeys(self.sources)}
 
@@ -173,7 +173,9 @@ class WeightsDisplay:
         labels = [_kernel_label(self.families[m], self._parameters()[m]) for m in order]
         ax.set_yticks(y, labels, parse_math=False, fontsize=8)
         ax.set_ylim(y[-1] + 0.8, -0.8)
-        ax.set_xlim(0, max(1.04 * w.max(), np.finfo(float).tiny))
+        ax.set_xlim(1.04 * min(w.min(), 0.0), max(1.04 * w.max(), np.finfo(float).tiny))
+        if w.min() < 0:
+            ax.axvline(0.0, color=INK, linewidth=0.8)
         ax.set_xlabel(self.quantity)
         quiet_axes(ax, grid="x")
         ax.spines["left"].set_visible(False)
@@ -191,8 +193,14 @@ class WeightsDisplay:
         ticks = [_short(_parameter_label(parameter), limit=10) for _, parameter in columns]
         turn = 90 if max(map(len, ticks)) > 3 else 0
         ax = new_axes(7.5, (2.3 if turn else 1.6) + 0.24 * len(rows)) if ax is None else ax
-        fade = LinearSegmentedColormap.from_list("fade", [f"{PALETTE[0]}08", PALETTE[0]])
-        style = {"cmap": fade, "vmin": 0.0, "edgecolors": (0.5, 0.5, 0.5, 0.12), "linewidth": 0.4}
+        colours = [(0.0, f"{PALETTE[0]}08"), (1.0, PALETTE[0])]
+        scale = {"vmin": 0.0}
+        if np.nanmin(grid) < 0:  # zero in the middle
+            below = [(0.0, PALETTE[5]), (0.5, f"{PALETTE[5]}08")]
+            colours = below + [((1 + at) / 2, colour) for at, colour in colours]
+            scale = {"vmin": -np.nanmax(np.abs(grid)), "vmax": np.nanmax(np.abs(grid))}
+        fade = LinearSegmentedColormap.from_list("fade", colours)
+        style = {"cmap": fade, "edgecolors": (0.5, 0.5, 0.5, 0.12), "linewidth": 0.4} | scale
         self.artists_ = ax.pcolormesh(grid, **(style | kwargs))
         ax.set_yticks(
             np.arange(len(rows)) + 0.5, [_short(row) for row in rows], parse_math=False, fontsize=8
@@ -204,7 +212,7 @@ class WeightsDisplay:
         ax.tick_params(colors=INK, length=0)
         ax.spines[:].set_visible(False)
         _label_families(ax, [family for family, _ in columns])
-        _draw_totals(ax, np.nansum(grid, axis=1))
+        _draw_totals(ax, self._row_shares(rows))
         bar = ax.figure.colorbar(
             self.artists_, ax=ax, orientation="horizontal", aspect=40, pad=0.02
         )
@@ -212,6 +220,13 @@ class WeightsDisplay:
         bar.ax.tick_params(colors=INK, labelsize=8)
         bar.outline.set_visible(False)
         return ax
+
+    def _row_shares(self, rows: Sequence[str]) -> NDArray[np.float64]:
+        """The shares of the rows of the heat map, of which the last may stand for many sources."""
+        shares = self.shares()
+        shown = np.array([shares.pop(row, 0.0) for row in rows])
+        shown[-1] += sum(shares.values())
+        return shown
 
     def _grid(self) -> tuple[list[str], list[tuple[str, Any]], dict[tuple[str, Any], float]]:
         """Rows (heaviest sources first), columns (family, parameter) and the sum in every cell."""
@@ -304,11 +319,10 @@ def _label_families(ax: Any, families: list[str]) -> None:
             ax.axvline(first, color=INK, alpha=0.35, linewidth=0.8)
 
 
-def _draw_totals(ax: Any, totals: NDArray[np.float64]) -> None:
+def _draw_totals(ax: Any, shares: NDArray[np.float64]) -> None:
     """Draw the share of every row beside the heat map."""
     side = ax.inset_axes([1.02, 0, 0.2, 1], sharey=ax)
-    shares = totals / (totals.sum() or 1.0)
-    rows = np.arange(len(totals)) + 0.5
+    rows = np.arange(len(shares)) + 0.5
     side.barh(rows, shares, height=0.72, color=PALETTE[0])
     for row, share in zip(rows, shares, strict=True):
         text = "0" if share == 0 else "<1%" if share < 0.01 else f"{share:.0%}"

@@ -25,6 +25,7 @@ from ..bayes.conjugate import (
     Schedule,
     active_kernels,
     active_samples,
+    contributions,
     fit_conjugate,
 )
 from ._base import DTYPES, BaseMKL
@@ -36,6 +37,7 @@ _CREDIBLE = 0.95
 CHOICES = {
     "outputs": OUTPUTS,
     "inference": ("mean_field", "structured"),
+    "updates": ("accelerated", "plain"),
     "sample_precision": ("separate", "shared"),
     "predictive": ("full", "plug_in"),
     "dtype": DTYPES,
@@ -54,6 +56,12 @@ class BaseBayesianMKL(BaseMKL):
         for name, known in CHOICES.items():
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {known}, got {getattr(self, name)!r}.")
+        if self.sample_precision == "shared" and self.sparsity in ("samples", "both"):
+            raise ValueError(
+                f"sparsity={self.sparsity!r} needs a precision for every sample weight, but "
+                "sample_precision='shared' has one for all, so that none can vanish alone; use "
+                "sample_precision='separate', or sparsity='none' or 'kernels'."
+            )
 
     def _make_priors(self) -> Priors:
         """The priors behind ``sparsity`` and ``priors``."""
@@ -86,13 +94,23 @@ class BaseBayesianMKL(BaseMKL):
             structured=self.inference == "structured",
             margin=margin,
         )
-        schedule = Schedule(float(self.tol), int(self.max_iter), bool(self.prune))
+        plain = self.updates == "plain"
+        schedule = Schedule(float(self.tol), int(self.max_iter), bool(self.prune), plain)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(1 << 31))
         with log_level(self.verbose):
             bank = self._fit_kernels(X, None, np.arange(n))
             n_sets = 1 if self.outputs == "shared_samples" else L
-            check_memory(8.0 * n**2 * (n_sets + 5), f"posterior covariances of {n:,} samples")
-            posterior = fit_conjugate(bank, Y, model, schedule, self.n_restarts, rng)
+            size = 8.0 * n**2 * (n_sets + 6)  # factors, Q, and what makes them
+            check_memory(size, f"posterior covariances of {n:,} samples")
+            posterior = fit_conjugate(
+                bank,
+                Y,
+                model,
+                schedule,
+                self.n_restarts,
+                rng,
+                stacklevel=4,  # who calls fit
+            )
             self._publish_factors(posterior, bank)
             LOGGER.info(
                 "%s: %d of %d kernels active, %d samples, bound %.6g after %d iterations, %.2f s",
@@ -125,6 +143,7 @@ class BaseBayesianMKL(BaseMKL):
         self.norms_, self.contributions_ = _norms(bank, weights, alpha), _shares(posterior, M)
         self.elbo_, self.history_ = posterior.elbo, posterior.history
         self.n_iter_, self.converged_ = posterior.n_iter, posterior.converged
+        self.inference_ = "structured" if posterior.model.structured else "mean_field"
         self.priors_ = asdict(posterior.model.priors)
         self._rows = self.kernels_.table()
         self.sources_ = list(dict.fromkeys(row["source"] for row in self._rows))
@@ -223,7 +242,5 @@ def _norms(bank: Bank, weights: Array, alpha: Array) -> Array:
 
 def _shares(posterior: ConjugatePosterior, n_kernels: int) -> Array:
     """The share of every kernel in the mean absolute components at the training samples."""
-    q = posterior.factors
-    size = np.abs(q.be.mean) * np.abs(q.a.Ka).sum(axis=(0, 2))
-    size = size / np.maximum(size.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    return _shaped(_spread_out(size, posterior.kernels, n_kernels))
+    shares = contributions(posterior.factors)
+    return _shaped(_spread_out(shares, posterior.kernels, n_kernels))

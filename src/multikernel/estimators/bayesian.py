@@ -45,10 +45,15 @@ class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
         while each has kernel weights of its own.
     sample_precision : {"separate", "shared"}, default="separate"
         One precision for every sample weight, as in [G12]_, or one for all of an output, where
-        nothing vanishes and an iteration needs no factorisation.
+        none vanishes alone, so that ``sparsity`` must not ask for it, and an iteration needs no
+        factorisation.
     inference : {"mean_field", "structured"}, default="mean_field"
         "structured" keeps sample weights and intermediate outputs dependent: a better bound, at
-        the cost of a product of square matrices per kernel and iteration.
+        the cost of a product of square matrices per kernel and iteration. It is also tried, and
+        kept if its bound is larger, where all weights of the mean-field family vanish.
+    updates : {"accelerated", "plain"}, default="accelerated"
+        "plain" runs the updates of [G12]_ one by one, from a random start, to see what the paper
+        saw after ``max_iter`` iterations; many more of them lead to the same kind of optima.
     predictive : {"full", "plug_in"}, default="full"
         Whether predictive variances include what is not known about intermediate outputs;
         "plug_in" is the formula of [G12]_, which is too sure.
@@ -61,7 +66,8 @@ class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
     normalize : {"variance", "center", "trace", "cosine", None}, default="variance"
         How kernels are made comparable. A :class:`KernelSet` given as ``kernels`` has its own.
     n_restarts : int, default=0
-        Random starts besides the deterministic one; the largest bound is kept.
+        Random starts besides the deterministic one, in units of the targets, far from it and
+        near it in turn; the largest bound is kept.
     tol : float, default=1e-6
         Relative change of the bound at which to stop; predictions must change by less than its
         root, relative to their size.
@@ -72,7 +78,7 @@ class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
     verbose : int, default=0
         1 reports the result of fit through the logger ``multikernel``.
     random_state : int, RandomState or None, default=None
-        Draws the starts of ``n_restarts``.
+        Draws the starts of ``n_restarts``, and the first one of plain updates.
 
     Attributes
     ----------
@@ -82,8 +88,8 @@ class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
         Source, family, parameter, weight, std, lower, upper, norm, contribution and active of
         every kernel; ``lower`` and ``upper`` bound the 95 % credible interval.
     active_kernels_ : array of bool of shape (n_kernels,)
-        Kernels whose expected squared weight times the expected squared norm of their
-        intermediate outputs exceeds a millionth of the sum over kernels.
+        Kernels whose ``contributions_`` exceed 0.01 in some output, or 0.001 where the 95 %
+        credible interval of the weight excludes zero; none where all weights vanished.
     active_samples_ : array of int
         Samples whose expected squared weight exceeds a millionth of the largest, in any output.
     elbo_ : float
@@ -105,6 +111,8 @@ class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
         Iterations used.
     converged_ : bool
         Whether bound and predictions came to rest.
+    inference_ : {"mean_field", "structured"}
+        The family of the posterior.
     priors_ : dict
         Shapes and scales of all Gamma priors.
     kernels_ : Kernels
@@ -157,6 +165,7 @@ class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
         outputs: str = "shared_weights",
         sample_precision: str = "separate",
         inference: str = "mean_field",
+        updates: str = "accelerated",
         predictive: str = "full",
         standardize: bool = True,
         prune: bool = False,
@@ -174,6 +183,7 @@ class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
         self.outputs = outputs
         self.sample_precision = sample_precision
         self.inference = inference
+        self.updates = updates
         self.predictive = predictive
         self.standardize = standardize
         self.prune = prune
@@ -295,8 +305,13 @@ class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
         log_density : array of the shape of y
         """
         mean, var = self._target_moments(X)
-        y = self._check_targets(X, y).reshape(mean.shape)
-        return self._squeeze(norm.logpdf(y, mean, np.sqrt(var)))
+        y = self._check_targets(X, y)
+        if y.size != mean.size:
+            raise ValueError(
+                f"y must have shape {self._squeeze(mean).shape}, one target per sample and output "
+                f"of training, got {y.shape}."
+            )
+        return self._squeeze(norm.logpdf(y.reshape(mean.shape), mean, np.sqrt(var)))
 
     def _table_labels(self) -> list[dict[str, Any]]:
         if self.weights_.ndim == 1:
@@ -326,18 +341,23 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
     sample_precision : {"separate", "shared"}, default="separate"
         One precision for every sample weight, or one for all of an output.
     inference : {"mean_field", "structured"}, default="mean_field"
-        "structured" keeps sample weights and intermediate outputs dependent.
+        "structured" keeps sample weights and intermediate outputs dependent. It is also tried,
+        and kept if its bound is larger, where all weights of the mean-field family vanish, which
+        with few samples per class they do.
+    updates : {"accelerated", "plain"}, default="accelerated"
+        "plain" runs the updates of [G12]_ one by one, from a random start.
     predictive : {"full", "plug_in"}, default="full"
         Whether probabilities know what is not known about intermediate outputs.
     margin : float, default=0.0
         Scores between -margin and +margin belong to no class: for two classes, labels, and each
-        against the rest, with the probit coding.
+        against the rest, with the probit coding; an error elsewhere.
     prune : bool, default=False
         Drop kernels and samples that no longer matter while iterating.
     normalize : {"variance", "center", "trace", "cosine", None}, default="variance"
         How kernels are made comparable. A :class:`KernelSet` given as ``kernels`` has its own.
     n_restarts : int, default=0
-        Random starts besides the deterministic one; the largest bound is kept.
+        Random starts besides the deterministic one, in units of the targets, far from it and
+        near it in turn; the largest bound is kept.
     tol : float, default=1e-6
         Relative change of the bound at which to stop; predictions must change by less than its
         root, relative to their size.
@@ -348,7 +368,7 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
     verbose : int, default=0
         1 reports the result of fit through the logger ``multikernel``.
     random_state : int, RandomState or None, default=None
-        Draws the starts of ``n_restarts``.
+        Draws the starts of ``n_restarts``, and the first one of plain updates.
 
     Attributes
     ----------
@@ -361,8 +381,8 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
         Source, family, parameter, weight, std, lower, upper, norm, contribution and active of
         every kernel; ``lower`` and ``upper`` bound the 95 % credible interval.
     active_kernels_ : array of bool of shape (n_kernels,)
-        Kernels whose expected squared weight times the expected squared norm of their
-        intermediate outputs exceeds a millionth of the sum over kernels.
+        Kernels whose ``contributions_`` exceed 0.01 in some output, or 0.001 where the 95 %
+        credible interval of the weight excludes zero; none where all weights vanished.
     active_samples_ : array of int
         Samples whose expected squared weight exceeds a millionth of the largest, in any output.
     elbo_ : float
@@ -382,6 +402,8 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
         Iterations used.
     converged_ : bool
         Whether bound and predictions came to rest.
+    inference_ : {"mean_field", "structured"}
+        The family of the posterior.
     priors_ : dict
         Shapes and scales of all Gamma priors.
     kernels_ : Kernels
@@ -430,6 +452,7 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
         outputs: str = "shared_weights",
         sample_precision: str = "separate",
         inference: str = "mean_field",
+        updates: str = "accelerated",
         predictive: str = "full",
         margin: float = 0.0,
         prune: bool = False,
@@ -449,6 +472,7 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
         self.outputs = outputs
         self.sample_precision = sample_precision
         self.inference = inference
+        self.updates = updates
         self.predictive = predictive
         self.margin = margin
         self.prune = prune
@@ -489,8 +513,13 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
         self._y_mean, self._y_scale = np.zeros(signs.shape[1]), np.ones(signs.shape[1])
         self._targets = self._choose_targets(signs.shape[1])
         Y = (signs > 0).astype(float) if self._targets == "onehot" else signs
-        margin = float(self.margin) if self._targets == "sign" else 0.0
-        self._infer(X, np.ascontiguousarray(Y.T), self._targets, margin)
+        if self.margin and self._targets != "sign":
+            raise ValueError(
+                f"margin={self.margin!r} has no effect on coding={self.coding!r} with "
+                f"{len(self.classes_)} classes and multi_class={self.multi_class!r}; leave it 0, "
+                "or use coding='probit' with two classes, several labels or multi_class='ovr'."
+            )
+        self._infer(X, np.ascontiguousarray(Y.T), self._targets, float(self.margin))
         return self
 
     def _encode(self, y: Any) -> Array:

@@ -11,10 +11,11 @@ in kernels, not a covariance.
 
 from .design import Design
 from .elbo import elbo, elbo_terms
-from .fit import Schedule, fit_conjugate
+from .fit import fit_conjugate
 from .model import OUTPUTS, SPARSITIES, Factors, Model, Priors
 from .posterior import ConjugatePosterior
-from .prune import active_kernels, active_samples
+from .prune import active_kernels, active_samples, contributions, kept_kernels
+from .run import Schedule
 
 __all__ = [
     "OUTPUTS",
@@ -27,7 +28,9 @@ __all__ = [
     "Schedule",
     "active_kernels",
     "active_samples",
+    "contributions",
     "elbo",
     "elbo_terms",
     "fit_conjugate",
+    "kept_kernels",
 ]

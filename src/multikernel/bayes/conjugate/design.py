@@ -58,6 +58,11 @@ class Design:
         sums = self.bank.weighted_apply(np.ascontiguousarray(G.transpose(1, 2, 0)))
         return np.ascontiguousarray(sums[self.samples].T)
 
+    def combine(self, d: Array) -> Array:
+        r"""The rows of :math:`\sum_m d_m K_m` that belong to samples with weights: shape (D, n)."""
+        K = self.bank.combine(d)
+        return K if len(self.samples) == len(K) else K[self.samples]
+
     def keep_samples(self, kept: Index) -> Design:
         """The design where only some of the samples, by position, carry weights."""
         return replace(self, samples=self.samples[kept], Q=self.Q[np.ix_(kept, kept)])

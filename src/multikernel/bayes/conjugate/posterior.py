@@ -119,13 +119,14 @@ def conclude(
     if model.structured:
         V, spectrum = intermediate_covariance(q, model)
         mu = ups[:, np.newaxis] - ups[:, np.newaxis] ** 2 * spectrum
-        factors = [structured_factor(lam[o], mu[o], V, design) for o in range(len(ups))]
         q = replace(q, a=update_a_structured(q, model, design))
         q = replace(q, G=update_G(q, model))
+        bound = elbo(q, model, y)
+        factors = [structured_factor(lam[o], mu[o], V, design) for o in range(len(ups))]
     else:
-        factors = [precision_factor(lam[o], ups[o], design) for o in range(len(ups))]
         q = replace(q, a=update_a(q, model, design))
-    bound = elbo(q, model, y)
+        bound = elbo(q, model, y)
+        factors = [precision_factor(lam[o], ups[o], design) for o in range(len(ups))]
     return ConjugatePosterior(
         q, factors, design.kernels, design.samples, model, bound, history, converged
     )

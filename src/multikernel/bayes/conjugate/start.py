@@ -1,6 +1,8 @@
-"""First factors: deterministic, or with kernel weights and sample weights drawn at random."""
+"""First factors: deterministic, drawn at random in units of the targets, or those of the paper."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,15 +11,13 @@ from .design import Design
 from .model import Factors, Gamma, Intermediate, Model, SampleWeights, Weights
 from .probit import score_mean
 
+_CONCENTRATION = 0.3  # of the Dirichlet distribution of kernel weights: few are large
 
-def first_factors(
-    design: Design, model: Model, y: Array, rng: np.random.Generator | None = None
-) -> Factors:
+
+def first_factors(design: Design, model: Model, y: Array) -> Factors:
     """Where the iteration starts, for targets y of shape (L, n).
 
-    Every intermediate output is the target itself and all kernel weights are equal; with a
-    generator the outputs are blurred and the weights drawn, all of one sign: weights of mixed
-    signs often lead to the solution in which nothing is explained.
+    Every intermediate output is the target itself and all kernel weights are equal.
     """
     (L, n), M, D = y.shape, design.bank.n_kernels, len(design.samples)
     f = y if model.targets == "real" else score_mean(np.zeros(y.shape), y, model.targets)
@@ -25,9 +25,6 @@ def first_factors(
     La, Le = len(G), len(e)
     G = np.repeat(G, M, axis=0).reshape(La, M, n)
     e = np.repeat(e / M, M, axis=1)
-    if rng is not None:
-        G = G + rng.normal(size=G.shape)
-        e = M * e * rng.dirichlet(np.ones(M), size=Le)
     p = model.priors
     a = SampleWeights(
         np.zeros((La, D)),
@@ -48,6 +45,39 @@ def first_factors(
         G=Intermediate(G, np.eye(M), np.ones((La, M))),
         be=be,
         f=f,
+    )
+
+
+def scattered_factors(
+    design: Design, model: Model, y: Array, rng: np.random.Generator, *, far: bool
+) -> Factors:
+    """A random start in units of the targets, for restarts.
+
+    Noise as large as the targets takes their place as intermediate outputs, with kernel weights of
+    one (``far``), or is added to them, with a few large kernel weights. All weights have one sign:
+    mixed signs often lead to the solution in which nothing is explained.
+    """
+    q = first_factors(design, model, y)
+    G, e, M = q.G.mean, q.be.mean, q.be.mean.shape[1]
+    size = np.sqrt(np.mean(G**2, axis=(1, 2), keepdims=True))
+    noise = size * rng.normal(size=G.shape)
+    weights = np.ones(e.shape) if far else rng.dirichlet(np.full(M, _CONCENTRATION), len(e))
+    return replace(
+        q,
+        G=replace(q.G, mean=noise if far else G + noise),
+        be=replace(q.be, mean=M * e * weights),
+    )
+
+
+def printed_factors(design: Design, model: Model, y: Array, rng: np.random.Generator) -> Factors:
+    """The start of [G12]_: standard normal sample weights and outputs, kernel weights of one."""
+    q = first_factors(design, model, y)
+    mean = rng.normal(size=q.a.mean.shape)
+    return replace(
+        q,
+        a=replace(q.a, mean=mean, Ka=design.apply(mean)),
+        G=replace(q.G, mean=rng.normal(size=q.G.mean.shape)),
+        be=replace(q.be, mean=np.ones(q.be.mean.shape)),
     )
 
 

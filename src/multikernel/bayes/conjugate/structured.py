@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrs
+from scipy.linalg.lapack import dpotri, dpotrs
 
 from ..._component import Array
+from ..._linalg import mirror
 from ...banks import Bank
 from .design import Design
 from .model import Factors, Model, SampleWeights
@@ -36,14 +37,13 @@ def update_a_structured(q: Factors, model: Model, design: Design) -> SampleWeigh
     explained = V @ (spectrum[:, :, np.newaxis] * (V.T @ pull(q, model)))
     S = design.collect(explained)
     mu = ups[:, np.newaxis] - ups[:, np.newaxis] ** 2 * spectrum
-    D = S.shape[1]
     mean, var, log_det = np.empty(S.shape), np.empty(S.shape), np.empty(len(S))
     X = np.empty((len(S), len(V), len(V)))
     for o in range(len(S)):
         L = structured_factor(lam[o], mu[o], V, design)
         mean[o] = ups[o] * dpotrs(L, S[o], lower=True)[0]
         log_det[o] = -2 * np.sum(np.log(np.diagonal(L)))
-        cov = dpotrs(L, np.eye(D, order="F"), lower=True, overwrite_b=True)[0]
+        cov = mirror(dpotri(L, lower=True, overwrite_c=True)[0])
         var[o] = np.diagonal(cov)
         X[o] = _traces_between(design, cov)
     trace_q = np.trace(X, axis1=1, axis2=2)
@@ -55,7 +55,7 @@ def structured_factor(lam: Array, mu: Array, V: Array, design: Design) -> Array:
     r"""The lower Cholesky factor of :math:`\Lambda + \sum_r \mu_r K_{(r)} K_{(r)}^\top`."""
     A = np.zeros((len(design.samples),) * 2, order="F")
     for r in np.flatnonzero(mu > _NEGLIGIBLE * mu.max()):
-        K = design.bank.combine(V[:, r])[design.samples]
+        K = design.combine(V[:, r])
         A = dsyrk(mu[r], K.T, beta=1.0, c=A, trans=1, lower=1, overwrite_c=True)
     A[np.diag_indices_from(A)] += lam
     return factorize(A)
@@ -66,7 +66,9 @@ def _traces_between(design: Design, cov: Array) -> Array:
     bank: Bank = design.bank
     X = np.empty((bank.n_kernels, bank.n_kernels))
     for k, unit in enumerate(np.eye(bank.n_kernels)):
-        P = np.zeros((bank.n_samples, bank.n_samples))
-        P[design.samples] = cov @ bank.combine(unit)[design.samples]
-        X[k] = bank.traces((P + P.T) / 2)
+        P = cov @ design.combine(unit)
+        if len(design.samples) < bank.n_samples:
+            rows, P = P, np.zeros((bank.n_samples, bank.n_samples))
+            P[design.samples] = rows
+        X[k] = bank.traces(P + P.T) / 2
     return np.asarray((X + X.T) / 2)

@@ -11,6 +11,7 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
 
 from ..._component import Array
+from ..._linalg import mirror
 from .design import Design
 from .model import Factors, Gamma, Intermediate, Model, SampleWeights, Weights
 
@@ -58,7 +59,8 @@ def residual(q: Factors) -> Array:
     In the structured family :math:`R = \sum_i\|\tilde g_i - K_i^\top \tilde a\|^2
     + n \operatorname{tr} \Sigma_g + \operatorname{tr}(B X B)`, :math:`B = \upsilon \Sigma_g - I`.
     """
-    R = np.sum((q.G.mean - q.a.Ka) ** 2, axis=(1, 2))
+    gap = q.G.mean - q.a.Ka
+    R = np.einsum("omi,omi->o", gap, gap)
     if q.a.X is None or q.G.gain is None:
         return np.asarray(R + q.G.spread() + q.a.trace_q)
     R = R + q.G.mean.shape[2] * q.G.spectrum.sum(axis=1)
@@ -75,7 +77,7 @@ def predictor_spread(q: Factors) -> Array:
     r"""The sums over samples of the variances of :math:`e^\top g_i + b`, shape (L,)."""
     G, be, n = q.G, q.be, q.f.shape[1]
     spread = G.inner(be.second)  # tr(Cov[g] E[eeᵀ])
-    spread = spread + np.sum((be.cov @ G.mean) * G.mean, axis=(1, 2))  # g̃ᵀ Cov[e] g̃
+    spread = spread + np.einsum("omi,omi->o", be.cov @ G.mean, G.mean)  # g̃ᵀ Cov[e] g̃
     spread = spread + 2 * np.sum(be.bias_cov * G.mean.sum(axis=2), axis=1)  # 2 Cov[b, e]ᵀ g̃
     return np.asarray(spread + n * be.bias_var)
 
@@ -85,16 +87,17 @@ def update_a(q: Factors, model: Model, design: Design) -> SampleWeights:
 
     Here :math:`s = \sum_m K_m \tilde g^m`. Only the diagonal of the covariance is formed.
     """
-    mean, var, log_det = weight_moments(design.collect(q.G.mean), q, model, design)
+    S = design.collect(q.G.mean)
+    moments = _tied_moments if model.tied else _free_moments
+    mean, var, log_det = moments(S, q.lam.mean, q.ups.mean, design)
     return SampleWeights(mean, var, log_det, trace_q(var, q), design.apply(mean))
 
 
-def weight_moments(
-    S: Array, q: Factors, model: Model, design: Design
-) -> tuple[Array, Array, Array]:
-    r"""Means :math:`\upsilon \Sigma s`, variances and log-determinants of sample weights."""
-    step = _tied_moments if model.tied else _free_moments
-    return step(S, q.lam.mean, q.ups.mean, design)
+def weight_spread(q: Factors, model: Model, design: Design) -> tuple[Array, Array]:
+    """Variances and log-determinants of sample weights, without their means."""
+    moments = _tied_moments if model.tied else _free_moments
+    _, var, log_det = moments(None, q.lam.mean, q.ups.mean, design)
+    return var, log_det
 
 
 def trace_q(var: Array, q: Factors) -> Array:
@@ -103,29 +106,41 @@ def trace_q(var: Array, q: Factors) -> Array:
     return np.asarray((D - np.sum(q.lam.mean * var, axis=1)) / q.ups.mean)  # tr(ΛΣ + υQΣ) = D
 
 
-def _free_moments(S: Array, lam: Array, ups: Array, design: Design) -> tuple[Array, Array, Array]:
-    """One Cholesky factor and its inverse per output."""
-    mean, var, log_det = np.empty(S.shape), np.empty(S.shape), np.empty(len(S))
-    for o in range(len(S)):
-        L = precision_factor(lam[o], ups[o], design)
-        mean[o] = ups[o] * dpotrs(L, S[o], lower=True)[0]
+def _free_moments(
+    S: Array | None, lam: Array, ups: Array, design: Design
+) -> tuple[Array, Array, Array]:
+    r"""Means :math:`\upsilon \Sigma s`, variances and log-determinants of sample weights.
+
+    One Cholesky factor and its inverse per output, in one array for all of them.
+    """
+    mean, var, log_det = np.zeros(lam.shape), np.empty(lam.shape), np.empty(len(lam))
+    work = np.empty(design.Q.shape, order="F")
+    for o in range(len(lam)):
+        L = precision_factor(lam[o], ups[o], design, work)
+        if S is not None:
+            mean[o] = ups[o] * dpotrs(L, S[o], lower=True)[0]
         log_det[o] = -2 * np.sum(np.log(np.diagonal(L)))
         R, _ = dtrtri(L, lower=True, overwrite_c=True)
         var[o] = np.einsum("ij,ij->j", R, R)  # Σ = L⁻ᵀL⁻¹
     return mean, var, log_det
 
 
-def _tied_moments(S: Array, lam: Array, ups: Array, design: Design) -> tuple[Array, Array, Array]:
-    """One eigendecomposition serves all outputs and all iterations."""
+def _tied_moments(
+    S: Array | None, lam: Array, ups: Array, design: Design
+) -> tuple[Array, Array, Array]:
+    """The same, with the variances summed up, by one eigendecomposition for all iterations."""
     values, U = design.eigen
     precision = lam + ups[:, np.newaxis] * values  # λ + υΛ
-    mean = ups[:, np.newaxis] * ((S @ U) / precision) @ U.T
+    mean = np.zeros(precision.shape)
+    if S is not None:
+        mean = ups[:, np.newaxis] * ((S @ U) / precision) @ U.T
     return mean, np.sum(1 / precision, axis=1, keepdims=True), -np.sum(np.log(precision), axis=1)
 
 
-def precision_factor(lam: Array, ups: float, design: Design) -> Array:
+def precision_factor(lam: Array, ups: float, design: Design, out: Array | None = None) -> Array:
     r"""The lower Cholesky factor of :math:`\Lambda + \upsilon Q`, in column order."""
-    A = np.multiply(design.Q, ups).T
+    A = np.empty(design.Q.shape, order="F") if out is None else out
+    np.multiply(design.Q, ups, out=A.T)  # symmetric
     A[np.diag_indices_from(A)] += lam
     return factorize(A)
 
@@ -151,8 +166,11 @@ def update_G(q: Factors, model: Model) -> Intermediate:
     where the sums run over the outputs that share the sample weights.
     """
     basis, spectrum = intermediate_covariance(q, model)
-    g = (q.ups.mean[:, np.newaxis, np.newaxis] * q.a.Ka) + pull(q, model)
-    mean = basis @ (spectrum[:, :, np.newaxis] * (basis.T @ g))
+    g = q.ups.mean[:, np.newaxis, np.newaxis] * q.a.Ka
+    g += pull(q, model)
+    g = basis.T @ g
+    g *= spectrum[:, :, np.newaxis]
+    mean = basis @ g
     if q.a.X is None:
         return Intermediate(mean, basis, spectrum)
     gain = q.ups.mean[:, np.newaxis] * spectrum  # υΣ_g
@@ -176,7 +194,9 @@ def pull(q: Factors, model: Model) -> Array:
     if model.outputs == "shared_samples":
         total = e.T @ (eps * q.f) - (eps * cross).sum(axis=0)[:, np.newaxis]
         return np.asarray(total[np.newaxis])
-    return np.asarray(e[:, :, np.newaxis] * (eps * q.f)[:, np.newaxis] - (eps * cross)[:, :, None])
+    total = e[:, :, np.newaxis] * (eps * q.f)[:, np.newaxis]
+    total -= (eps * cross)[:, :, np.newaxis]
+    return np.asarray(total)
 
 
 def update_be(q: Factors, model: Model) -> Weights:
@@ -195,16 +215,19 @@ def update_be(q: Factors, model: Model) -> Weights:
     precision_b = gam + n * eps
     kappa = n * gam / precision_b
     g, y = q.G.mean.mean(axis=2), q.f.mean(axis=1)
-    Gc, yc = q.G.mean - g[:, :, np.newaxis], q.f - y[:, np.newaxis]
+    yc = q.f - y[:, np.newaxis]
     if model.outputs == "shared_samples":
-        gram = q.G.covariance_sum(np.ones(1)) + Gc[0] @ Gc[0].T
+        Gc = q.G.mean[0] - g[0][:, np.newaxis]
+        gram = q.G.covariance_sum(np.ones(1)) + Gc @ Gc.T
         H = eps[:, None, None] * (gram + kappa[:, None, None] * np.outer(g[0], g[0]))
-        h = eps[:, None] * (yc @ Gc[0].T + np.outer(kappa * y, g[0]))
+        h = eps[:, None] * (yc @ Gc.T + np.outer(kappa * y, g[0]))
     else:
-        root = np.sqrt(eps)[:, None, None] * Gc
-        flat = root.transpose(1, 0, 2).reshape(root.shape[1], -1)
-        H = flat @ flat.T + q.G.covariance_sum(eps) + (g.T * (eps * kappa)) @ g
-        h = np.einsum("omi,oi->m", Gc, eps[:, None] * yc) + (eps * kappa * y) @ g
+        H = q.G.covariance_sum(eps) + (g.T * (eps * kappa)) @ g
+        h = (eps * kappa * y) @ g
+        for o in range(len(eps)):
+            Gc = q.G.mean[o] - g[o][:, np.newaxis]
+            H += eps[o] * (Gc @ Gc.T)
+            h += Gc @ (eps[o] * yc[o])
         H, h = H[np.newaxis], h[np.newaxis]
     mean, cov, log_det = _solve_weights(H, h, q.omega.mean)
     share = (n * eps / precision_b)[:, np.newaxis]  # b given e: share (ȳ − ēᵀḡ)
@@ -221,12 +244,13 @@ def _solve_weights(H: Array, h: Array, omega: Array) -> tuple[Array, Array, floa
     mean, cov, log_det = np.empty(h.shape), np.empty(H.shape), 0.0
     for o in range(len(H)):
         root = np.sqrt(omega[o])  # weights that vanish have precisions larger by many orders
-        A = H[o] / np.outer(root, root)
+        A = H[o] / root
+        A /= root[:, np.newaxis]
         A[np.diag_indices_from(A)] += 1.0
-        L = factorize(np.asfortranarray((A + A.T) / 2))
+        L = factorize(A.T)  # symmetric
         mean[o] = dpotrs(L, h[o] / root, lower=True)[0] / root
-        inverse, _ = dpotri(L, lower=True)
-        inverse = np.tril(inverse) + np.tril(inverse, -1).T
-        cov[o] = inverse / np.outer(root, root)
         log_det -= 2 * float(np.sum(np.log(np.diagonal(L)))) + float(np.sum(np.log(omega[o])))
+        cov[o] = mirror(dpotri(L, lower=True, overwrite_c=True)[0])
+        cov[o] /= root
+        cov[o] /= root[:, np.newaxis]
     return mean, cov, log_det
