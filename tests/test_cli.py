@@ -1,12 +1,73 @@
-"""The command line: parses, calls, prints; errors are one line."""
+"""The command line: parses, calls, prints; errors are one line, and statuses mean something."""
 
+import json
+import os
+import signal
+import subprocess
 import sys
+import time
+import warnings
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+import multikernel
 from multikernel import cli
+from multikernel.cli import _needs
+from multikernel.cli._options import parse_sources
+from multikernel.cli._progress import _Clock, show_progress
+from multikernel.cli.app import COMMANDS, make_app
 from multikernel.report import demo, run_demo
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+QUICK = ["--cv", "3", "--models", "uniform sum"]
+TARGET = ["--target", "clinic:outcome"]
+
+
+def invoke(*arguments, status=0):
+    """Run a command in this process and return what it printed."""
+    result = CliRunner().invoke(make_app(), [str(a) for a in arguments])
+    assert result.exit_code == status, result.output + str(result.exception)
+    return result
+
+
+def write_study(folder, n=36, seed=0):
+    """Three sources; the target follows the first column of rna, and mri lacks six samples."""
+    rng = np.random.default_rng(seed)
+    folder.mkdir()
+    ids = pd.Index([f"P{i:02}" for i in range(n)], name="sample")
+    rna = pd.DataFrame(rng.normal(size=(n, 3)), index=ids, columns=["g1", "g2", "g3"])
+    rna.iloc[3, 1] = np.nan
+    mri = pd.DataFrame(rng.normal(size=(n - 6, 2)), index=ids[6:], columns=["v1", "v2"])
+    clinic = pd.DataFrame({"age": rng.integers(20, 80, n), "sex": ["f", "m"] * (n // 2)}, index=ids)
+    clinic["outcome"] = np.where(rna["g1"] > 0, "well", "ill")
+    for name, table in {"rna": rna, "mri": mri, "clinic": clinic}.items():
+        table.to_csv(folder / f"{name}.csv")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    return write_study(tmp_path_factory.mktemp("study") / "data")
+
+
+@pytest.fixture(scope="module")
+def model(study, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "model.skops"
+    invoke("fit", study, *TARGET, "--inner-cv", 3, "--out", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def compared(study, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compared") / "out"
+    return folder, invoke("compare", study, *TARGET, *QUICK, "--out", folder)
+
+
+# demo
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +109,6 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path, capsys):
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_a_missing_extra_is_named_before_the_work(monkeypatch, capsys):
-    monkeypatch.setattr(cli, "find_spec", lambda name: None if name == "jinja2" else sys)
-    assert cli.main(["demo"]) == 1
-    assert "needs jinja2: pip install 'multikernel[cli]'" in capsys.readouterr().err
-
-
 def test_interruption_is_quiet(monkeypatch, capsys):
     def interrupt(out):
         raise KeyboardInterrupt
@@ -63,9 +118,461 @@ def test_interruption_is_quiet(monkeypatch, capsys):
     assert capsys.readouterr().err == "multikernel: interrupted\n"
 
 
-@pytest.mark.parametrize("argv", [[], ["nonsense"]])
-def test_unknown_commands_exit_with_usage(argv, capsys):
-    with pytest.raises(SystemExit) as stop:
-        cli.main(argv)
-    assert stop.value.code == 2
-    assert "usage: multikernel" in capsys.readouterr().err
+# what all commands share
+
+
+@pytest.mark.parametrize("missing", ["jinja2", "typer"])
+def test_a_missing_extra_is_named_before_the_work(missing, monkeypatch, capsys):
+    monkeypatch.setattr(_needs, "find_spec", lambda name: None if name == missing else sys)
+    assert cli.main(["demo"]) == 1
+    assert f"needs {missing}: pip install 'multikernel[cli]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("argv", [[], ["nonsense"], ["check"], ["check", ".", "--nonsense"]])
+def test_wrong_usage_exits_with_2(argv, capsys):
+    assert cli.main(argv) == 2
+    assert "Usage: multikernel" in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_teaches_by_an_example(name):
+    text = invoke(name, "--help").stdout
+    assert f"  multikernel {name} " in text
+    assert "Example" in text
+
+
+def test_help_lists_every_command_and_the_exit_status():
+    text = invoke("--help").stdout
+    for word in [*COMMANDS, "Exit status", "130 interrupted"]:
+        assert word in text
+
+
+def test_version():
+    assert invoke("--version").stdout.startswith("multikernel ")
+
+
+def test_an_error_is_one_sentence_and_its_origin_on_demand():
+    result = invoke("check", "nowhere", status=1)
+    assert result.stderr == "multikernel: There is no file or folder nowhere.\n"
+    assert result.stdout == ""
+    shown = CliRunner().invoke(make_app(), ["--traceback", "check", "nowhere"])
+    assert isinstance(shown.exception, ValueError)
+
+
+def test_warnings_are_one_line_while_a_command_runs(monkeypatch, capsys):
+    usual = warnings.formatwarning
+
+    def show(out):
+        raise OSError(warnings.formatwarning("first\nsecond", UserWarning, "file.py", 1))
+
+    monkeypatch.setattr("multikernel.report.run_demo", show)
+    assert cli.main(["demo"]) == 1
+    assert capsys.readouterr().err == "multikernel: multikernel: first second\n"
+    assert warnings.formatwarning is usual
+
+
+def test_sources_by_name_or_by_pattern():
+    assert parse_sources(None) is None
+    assert parse_sources(["rna, mri", "x"]) == ["rna", "mri", "x"]
+    assert parse_sources(["a=a_*,b", "c=c"]) == {"a": ["a_*", "b"], "c": ["c"]}
+    with pytest.raises(ValueError, match="write rna=PATTERN"):
+        parse_sources(["rna", "c=c"])
+
+
+def test_progress_is_plain_lines_where_there_is_no_terminal(capsys):
+    with show_progress() as progress:
+        progress(1, 2, "uniform sum")
+    assert capsys.readouterr().err == "1 of 2 fits, 0 s left: uniform sum\n"
+
+
+def test_progress_is_a_bar_on_a_terminal(monkeypatch, capsys):
+    class Terminal:
+        def __init__(self):
+            self.text = ""
+
+        def isatty(self):
+            return True
+
+        def write(self, text):
+            self.text += text
+            return len(text)
+
+        def flush(self):
+            pass
+
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    with show_progress(terminal) as progress:
+        progress(1, 3, "uniform [sum]")
+        progress(2, 3, "uniform [sum]")
+    assert "2/3" in terminal.text
+    assert "left uniform [sum]" in terminal.text
+
+
+def test_fits_of_an_earlier_run_do_not_make_the_rest_look_quick(monkeypatch):
+    now = iter([0.0, 10.0])
+    monkeypatch.setattr("multikernel.cli._progress.time.monotonic", lambda: next(now))
+    assert _Clock().left(n_done=91, n_tasks=100) == "1 min 30 s left"
+
+
+# check
+
+
+def test_check_says_what_there_is(study):
+    out = invoke("check", study, *TARGET).stdout
+    assert "clinic: 36 × 2, mri: 30 × 2, rna: 36 × 3" in out
+    assert "6 lack mri" in out
+
+
+def test_check_as_json_and_problems_as_a_status(study, tmp_path):
+    leaky = write_study(tmp_path / "leaky")
+    table = pd.read_csv(leaky / "clinic.csv")
+    table.assign(copy=(table["outcome"] == "ill").astype(float)).to_csv(
+        leaky / "clinic.csv", index=False
+    )
+    result = invoke("check", leaky, *TARGET, "--json", status=3)
+    content = json.loads(result.stdout)
+    assert content["ok"] is False
+    assert any("copy" in f["sentence"] for f in content["findings"] if f["severity"] == "problem")
+    assert json.loads(invoke("check", study, *TARGET, "--json").stdout)["ok"] is True
+
+
+# compare
+
+
+def test_compare_writes_a_table_a_verdict_and_a_report(compared):
+    folder, result = compared
+    lines = result.stdout.splitlines()
+    assert lines[0].split()[:2] == ["model", "accuracy"]
+    assert "rna alone" in result.stdout
+    assert "Weight goes to rna" in result.stdout
+    assert Path(lines[-1]) == (folder / "report.html").resolve()
+    assert "fits, " in result.stderr
+
+
+def test_compare_goes_on_and_ends_the_same(compared, study):
+    folder, first = compared
+    again = invoke("compare", study, *TARGET, *QUICK, "--out", folder)
+    assert again.stdout == first.stdout  # seconds and all: nothing was fitted
+    assert "fits, " not in again.stderr
+
+
+def test_compare_as_json(compared, study):
+    folder, _ = compared
+    content = json.loads(
+        invoke("compare", study, *TARGET, *QUICK, "--out", folder, "--json").stdout
+    )
+    assert content["complete"] is True
+    assert content["samples"] == {"clinic": 36, "mri": 30, "rna": 36, "all sources": 30}
+    assert {row["model"] for row in content["models"]} >= {"rna alone", "uniform sum"}
+    uniform = next(row for row in content["models"] if row["model"] == "uniform sum")
+    assert uniform["difference"] is None
+    assert max(content["importance"], key=lambda row: row["drop"])["source"] == "rna"
+
+
+def test_a_folder_of_another_comparison_is_refused(compared, study):
+    folder, _ = compared
+    other = ["--cv", "2", "--models", "uniform sum"]
+    result = invoke("compare", study, *TARGET, *other, "--out", folder, status=1)
+    assert "choose another folder" in result.stderr
+
+
+def test_report_is_rebuilt_from_the_folder(compared, tmp_path):
+    folder, _ = compared
+    before = (folder / "report.html").read_bytes()
+    (folder / "report.html").unlink()
+    out = invoke("report", folder).stdout
+    assert Path(out.strip()) == (folder / "report.html").resolve()
+    assert (folder / "report.html").read_bytes() == before
+    assert "holds no comparison" in invoke("report", tmp_path, status=1).stderr
+    (tmp_path / "fits").mkdir()
+    assert "run the same multikernel compare" in invoke("report", tmp_path, status=1).stderr
+
+
+def test_the_report_names_files_and_settings(compared):
+    folder, _ = compared
+    page = (folder / "report.html").read_text("utf-8")
+    for words in ["Does combining sources help to predict outcome?", "SHA-256", "rna.csv", "cv"]:
+        assert words in page
+
+
+def test_a_toml_file_gives_defaults_that_options_override(study, tmp_path):
+    text = "target = 'clinic:outcome'\n[sources.rna]\nfile = 'rna.csv'\nkernels = ['linear']\n"
+    text += "[sources.mri]\nfile = 'mri.csv'\n[compare]\ncv = 2\nmodels = ['uniform sum']\n"
+    (study / "study.toml").write_text(text)
+    try:
+        out = tmp_path / "out"
+        content = json.loads(invoke("compare", study / "study.toml", "--out", out, "--json").stdout)
+        assert content["complete"]
+        assert {row["folds"] for row in content["models"]} == {2}
+        uniform = next(row for row in content["models"] if row["model"] == "uniform sum")
+        assert uniform["kernels"] == 5
+        other = ["--out", tmp_path / "other", "--cv", "3", "--json"]
+        content = json.loads(invoke("compare", study / "study.toml", *other).stdout)
+        assert {row["folds"] for row in content["models"]} == {3}
+    finally:
+        (study / "study.toml").unlink()
+
+
+def test_groups_stay_together(study, tmp_path):
+    groups = pd.read_csv(study / "clinic.csv")[["sample"]]
+    groups["site"] = [f"site {i % 4}" for i in range(len(groups))]
+    folder = tmp_path / "data"
+    write_study(folder)
+    groups.to_csv(folder / "site.csv", index=False)
+    options = ["--groups", "site:site", *TARGET, *QUICK, "--out", tmp_path / "out"]
+    invoke("compare", folder, *options, "--sources", "rna,mri")
+    stored = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert stored["sources"] == ["mri", "rna"]
+    sites = groups["site"].to_numpy()
+    ids = multikernel.read_sources(folder, target="clinic:outcome", sources=["rna", "mri"])
+    rows = [int(sample[1:]) for sample in ids.align()[0].ids]
+    for entry in stored["results"]:
+        test = set(sites[[rows[i] for i in entry["test"]]])
+        train = set(sites[[rows[i] for i in range(36) if i not in entry["test"]]])
+        assert not test & train
+
+
+def test_a_time_budget_leaves_a_partial_report_and_succeeds(study, tmp_path):
+    out = tmp_path / "out"
+    result = invoke("compare", study, *TARGET, *QUICK, "--time-budget", "1e-9", "--out", out)
+    assert "Too little was done" in result.stdout
+    assert "Too little was done" in (out / "report.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], "name the target"),
+        ([*TARGET, "--models", "nonsense"], "There is no model 'nonsense'; there are: uniform sum"),
+        ([*TARGET, "--scoring", "nonsense"], "nonsense"),
+        ([*TARGET, "--cv", "50"], "50"),
+        ([*TARGET, "--sources", "nonsense"], "There is no source 'nonsense'"),
+        (["--target", "clinic:outcom"], "did you mean 'outcome'?"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_sentence(study, tmp_path, options, words):
+    result = invoke("compare", study, *options, "--out", tmp_path / "out", status=1)
+    (line,) = result.stderr.splitlines()
+    assert words in line
+
+
+# fit and predict
+
+
+def test_fit_prints_the_weights(model, study, tmp_path):
+    result = invoke("fit", study, *TARGET, "--inner-cv", 3, "--out", tmp_path / "again.skops")
+    assert result.stdout.split()[:4] == ["source", "family", "parameter", "weight"]
+    assert result.stdout.splitlines()[-1] == str((tmp_path / "again.skops").resolve())
+    other = ["--model", "uniform sum", "--inner-cv", 3, "--json", "--out", tmp_path / "u.skops"]
+    content = json.loads(invoke("fit", study, *TARGET, *other).stdout)
+    assert len({round(row["weight"], 12) for row in content["kernels"]}) == 1
+    assert set(content["chosen"]) == {"C"}
+
+
+def test_predictions_are_those_of_the_model_in_memory(model, study, tmp_path):
+    out = tmp_path / "p.csv"
+    invoke("predict", model, study, "--out", out)
+    table = pd.read_csv(out)
+    assert list(table.columns) == ["sample", "prediction", "p(ill)", "p(well)"]
+    assert len(table) == 36
+    fitted = multikernel.load_model(model)
+    X, y, _ = multikernel.read_sources(study, target="clinic:outcome").align()
+    np.testing.assert_allclose(table[["p(ill)", "p(well)"]], fitted.predict_proba(X), atol=1e-12)
+    assert list(table["sample"]) == list(X.ids)
+    assert np.mean(table["prediction"] == y.to_numpy()) > 0.9
+
+
+def test_new_files_may_have_other_columns_and_no_target(model, study, tmp_path):
+    new = tmp_path / "new"
+    write_study(new)
+    clinic = pd.read_csv(new / "clinic.csv").drop(columns="outcome")
+    clinic.assign(height=1.7)[["sample", "height", "sex", "age"]].to_csv(
+        new / "clinic.csv", index=False
+    )
+    (new / "diet.csv").write_text("sample,kcal\nP00,1\nP01,2\nP02,3\n")
+    out = tmp_path / "p.csv"
+    result = invoke("predict", model, new, "--out", out)
+    assert "fitted without diet" in result.stderr
+    assert "height not used" in result.stderr
+    invoke("predict", model, study, "--out", tmp_path / "q.csv")
+    pd.testing.assert_frame_equal(
+        pd.read_csv(out).set_index("sample").sort_index(),
+        pd.read_csv(tmp_path / "q.csv").set_index("sample").sort_index(),
+    )
+
+
+def test_a_column_that_lacks_is_named(model, tmp_path):
+    new = write_study(tmp_path / "new")
+    pd.read_csv(new / "rna.csv").drop(columns="g1").to_csv(new / "rna.csv", index=False)
+    result = invoke("predict", model, new, "--out", tmp_path / "p.csv", status=1)
+    assert "Source 'rna' lacks the column 'g1' that the model was fitted to" in result.stderr
+    assert not (tmp_path / "p.csv").exists()
+
+
+def test_a_source_that_lacks_must_be_allowed(model, tmp_path):
+    new = write_study(tmp_path / "new")
+    (new / "rna.csv").unlink()
+    out = tmp_path / "p.csv"
+    result = invoke("predict", model, new, "--out", out, status=1)
+    assert "The data lack rna" in result.stderr
+    assert "--allow-missing" in result.stderr
+    result = invoke("predict", model, new, "--out", out, "--allow-missing", "--json")
+    assert "Predicted without rna" in result.stderr
+    assert len(json.loads(result.stdout)["predictions"]) == 36
+
+
+def test_regression_has_no_probabilities(study, tmp_path):
+    path = tmp_path / "age.skops"
+    invoke("fit", study, "--target", "clinic:age", "--inner-cv", 3, "--out", path)
+    invoke("predict", path, study, "--out", tmp_path / "p.csv")
+    table = pd.read_csv(tmp_path / "p.csv")
+    assert list(table.columns) == ["sample", "prediction"]
+    assert np.isfinite(table["prediction"]).all()
+
+
+def test_kernel_matrices_are_fitted_and_predicted(tmp_path):
+    rng = np.random.default_rng(0)
+    Z, ids = rng.normal(size=(30, 3)), [f"s{i}" for i in range(30)]
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name, columns in {"one": [0], "two": [1, 2]}.items():
+        K = Z[:, columns] @ Z[:, columns].T
+        pd.DataFrame(K, index=ids, columns=ids).to_csv(folder / f"{name}.csv", index_label="id")
+    y = pd.DataFrame({"id": ids[:24], "y": np.where(Z[:24, 0] > 0, "b", "a")})
+    y.to_csv(folder / "y.csv", index=False)
+    path = tmp_path / "m.skops"
+    invoke("fit", folder, "--target", "y:y", "--inner-cv", 3, "--out", path)
+    options = ["--sources", "one,two", "--out", tmp_path / "p.csv"]
+    invoke("predict", path, folder, *options)
+    table = pd.read_csv(tmp_path / "p.csv").set_index("sample")
+    new = table.loc[ids[24:], "prediction"].to_numpy()
+    assert np.mean(new == np.where(Z[24:, 0] > 0, "b", "a")) >= 5 / 6
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([*TARGET, "--model", "nonsense"], "There is no model 'nonsense' to fit"),
+        ([*TARGET, "--model", "concatenated, linear"], "to fit"),
+        ([], "name the target"),
+    ],
+)
+def test_what_cannot_be_fitted_is_one_sentence(study, tmp_path, options, words):
+    result = invoke("fit", study, *options, "--out", tmp_path / "m.skops", status=1)
+    assert words in result.stderr
+    assert not (tmp_path / "m.skops").exists()
+
+
+def test_a_folder_for_the_model_that_is_not_there_is_said_before_the_fit(study, tmp_path):
+    result = invoke("fit", study, *TARGET, "--out", tmp_path / "no" / "m.skops", status=1)
+    assert "does not exist; create it first" in result.stderr
+
+
+# bench
+
+
+def test_bench_counts_passes():
+    content = json.loads(invoke("bench", "--quick", "--json").stdout)
+    assert content["kernels"] == 20
+    assert content["passes"] > 1
+    assert content["relative gap"] <= 1e-4
+    assert "passes" in invoke("bench", "--quick").stdout
+
+
+# in a process of its own
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "multikernel.cli", *map(str, arguments)]
+
+
+def environment():
+    package = str(Path(multikernel.__file__).parents[1])
+    return {**os.environ, "PYTHONPATH": package, "OPENBLAS_NUM_THREADS": "1"}
+
+
+def test_json_is_all_there_is_on_stdout(study):
+    done = subprocess.run(
+        command("check", study, *TARGET, "--json"),
+        env=environment(),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["ok"] is True
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_an_interrupt_leaves_a_partial_report_that_goes_on(study, tmp_path):
+    out = tmp_path / "out"
+    arguments = command("compare", study, *TARGET, "--cv", 10, "--out", out)
+    run = subprocess.Popen(
+        arguments, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 100
+    while len(list(out.glob("fits/*.json"))) < 7 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    run.send_signal(signal.SIGINT)
+    stdout, stderr = run.communicate(timeout=60)
+    assert run.returncode == 130, stderr
+    assert "Traceback" not in stderr
+    assert (
+        stderr.splitlines()[-1] == f"multikernel: interrupted; the same command goes on from {out}"
+    )
+    assert Path(stdout.splitlines()[-1]) == (out / "report.html").resolve()
+    stored = json.loads((out / "comparison.json").read_text())
+    assert stored["complete"] is False
+    assert 5 <= len(stored["results"]) < 150  # seven files: the plan, and one may just be written
+    page = (out / "report.html").read_text("utf-8")
+    assert "rna alone" in page
+    n_kept = len(stored["results"])
+    again = invoke(
+        "compare", study, *TARGET, "--cv", 10, "--out", out, "--time-budget", "1e-9", "--json"
+    )
+    assert json.loads(again.stdout)["complete"] is False
+    assert len(json.loads((out / "comparison.json").read_text())["results"]) >= n_kept
+
+
+# real data
+
+TCGA = """
+target = ["train_subtype.csv:subtype", "test_subtype.csv:subtype"]
+[sources.mrna]
+file = ["train_mrna.csv", "test_mrna.csv"]
+kernels = ["linear"]
+[sources.mirna]
+file = ["train_mirna.csv", "test_mirna.csv"]
+kernels = ["linear"]
+[sources.protein]
+file = "train_protein.csv"
+kernels = ["linear"]
+[compare]
+importance = false
+inner_cv = 2
+"""
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not (DATA / "breast_tcga").is_dir(), reason="needs breast_tcga")
+def test_breast_tumours_from_their_files(tmp_path):
+    folder = tmp_path / "tcga"
+    folder.mkdir()
+    for file in (DATA / "breast_tcga").glob("*.csv"):
+        (folder / file.name).symlink_to(file)
+    (folder / "study.toml").write_text(TCGA)
+    assert "lack protein" in invoke("check", folder / "study.toml").stdout
+    options = ["--cv", 2, "--models", "uniform sum", "--out", tmp_path / "out", "--json"]
+    content = json.loads(invoke("compare", folder / "study.toml", *options).stdout)
+    assert content["samples"]["all sources"] == content["samples"]["protein"] == 150
+    assert max(row["score"] for row in content["models"]) > 0.75
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not (DATA / "mfeat").is_dir(), reason="needs mfeat")
+def test_handwritten_digits_are_checked_from_their_file():
+    result = invoke("check", DATA / "mfeat" / "HW.mat", "--target", "Y", "--json")
+    content = json.loads(result.stdout)
+    assert any(f["subject"] == "memory" for f in content["findings"])

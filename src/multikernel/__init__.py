@@ -22,6 +22,7 @@ from .estimators import (
     MultiTaskMKLRegressor,
     ProbabilisticMKLClassifier,
     ProbabilisticMKLRegressor,
+    SourcePreparation,
     mkl_path,
 )
 from .heuristics import Alignment, AlignmentQP, BestAligned, MarginShares, OneKernel
@@ -94,8 +95,10 @@ from .spatial import spatial_laplacian
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
-_LAZY_MODULES = ("datasets", "displays", "persistence", "report", "theory")
+_LAZY_MODULES = ("comparison", "datasets", "displays", "files", "persistence", "report", "theory")
 _LAZY_NAMES = {
+    "Comparison": "comparison",
+    "compare": "comparison",
     "ConvergenceDisplay": "displays",
     "EvidenceDisplay": "displays",
     "MethodWeightsDisplay": "displays",
@@ -104,11 +107,13 @@ _LAZY_NAMES = {
     "QNormDisplay": "displays",
     "TaxonomyDisplay": "displays",
     "WeightsDisplay": "displays",
+    "check_sources": "files",
     "load_demo": "datasets",
     "load_model": "persistence",
     "load_motorcycle": "datasets",
     "make_multiview_classification": "datasets",
     "make_multiview_regression": "datasets",
+    "read_sources": "files",
     "save_model": "persistence",
     "save_report": "report",
     "taxonomy": "bayes.taxonomy",
@@ -173,6 +178,7 @@ __all__ = [
     "SklearnKernel",
     "Solution",
     "SourceBlocks",
+    "SourcePreparation",
     "Spectrum",
     "Squared",
     "SquaredHinge",

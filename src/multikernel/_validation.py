@@ -113,6 +113,15 @@ def refuse_stack(X: Any) -> None:
         )
 
 
+def refuse_kernels_first(K: Array) -> None:
+    """Refuse an array of shape (n_kernels, n, n), with the axis to move."""
+    if K.ndim == 3 and K.shape[1] == K.shape[2] != K.shape[0]:
+        raise ValueError(
+            f"Got an array of shape {K.shape}, kernels first. scikit-learn would read this as "
+            f"{K.shape[0]} samples. Use np.moveaxis(K, 0, 2), of shape (n, n, n_kernels)."
+        )
+
+
 def check_stack(K: Any) -> Array:
     """Training Gram matrices as an array of shape (n, n, n_kernels), or the conversion to type."""
     refuse_collection(K)
@@ -120,11 +129,7 @@ def check_stack(K: Any) -> Array:
     if not np.issubdtype(K.dtype, np.floating):
         K = K.astype(np.float64)
     K = K[:, :, None] if K.ndim == 2 else K
-    if K.ndim == 3 and K.shape[1] == K.shape[2] != K.shape[0]:
-        raise ValueError(
-            f"Got an array of shape {K.shape}, kernels first. scikit-learn would read this as "
-            f"{K.shape[0]} samples. Use np.moveaxis(K, 0, 2), of shape (n, n, n_kernels)."
-        )
+    refuse_kernels_first(K)
     if K.ndim != 3 or K.shape[0] != K.shape[1]:
         raise ValueError(
             f"expected Gram matrices of shape (n, n, n_kernels), got an array of shape {K.shape}."
@@ -161,3 +166,16 @@ def has_cholesky(K: Array, shift: float) -> bool:
     except LinAlgError:
         return False
     return True
+
+
+def as_numbers(block: Any) -> Array | None:
+    """A block or column as floating point numbers, None if it holds something else."""
+    try:
+        return np.asarray(block, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, or pandas' NA, which does not say whether it differs from itself."""
+    return value is None or type(value).__name__ == "NAType" or value != value

@@ -5,6 +5,7 @@ from .classifier import MKLClassifier
 from .classifier_cv import MKLClassifierCV
 from .multitask import MultiTaskMKLClassifier, MultiTaskMKLRegressor
 from .path import KernelPath, mkl_path
+from .preparation import SourcePreparation
 from .probabilistic_classifier import ProbabilisticMKLClassifier
 from .probabilistic_regressor import ProbabilisticMKLRegressor
 from .q_svc import QSVC
@@ -26,5 +27,6 @@ __all__ = [
     "MultiTaskMKLRegressor",
     "ProbabilisticMKLClassifier",
     "ProbabilisticMKLRegressor",
+    "SourcePreparation",
     "mkl_path",
 ]

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from .._component import Array
+from .._validation import refuse_kernels_first
 from .presence import check_masks
 from .rows import Index, RowContainer, plain
 
@@ -87,6 +88,8 @@ class KernelBundle(RowContainer):
         K = np.asarray(K)
         if K.ndim != 3:
             raise ValueError(f"expected shape (n_rows, n_columns, n_kernels), got {K.shape}.")
+        if "column_ids" not in options:
+            refuse_kernels_first(K)
         return cls.from_list([K[:, :, m] for m in range(K.shape[2])], names, **options)
 
     @classmethod

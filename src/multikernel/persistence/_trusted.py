@@ -18,6 +18,7 @@ from ..bayes.conjugate import ConjugatePosterior, Factors, Model, Priors
 from ..bayes.conjugate.model import Gamma, SampleWeights, Weights
 from ..estimators._posterior import Posterior, Spread
 from ..estimators._selection import Candidate
+from ..heuristics import WEIGHT_RULES
 from ..interactions import INTERACTIONS
 from ..kernels import KERNELS, NORMALIZERS, FunctionKernel, KernelSet, PrecomputedKernels
 from ..kernels.group import Group, Kernel
@@ -36,6 +37,7 @@ _REGISTRIES: tuple[dict[str, Any], ...] = (
     LIKELIHOODS,
     REGULARIZERS,
     INTERACTIONS,
+    WEIGHT_RULES,
     SOLVERS,
     METHODS,
     HYPER_PRIORS,
@@ -70,6 +72,7 @@ _LOADERS: dict[str, tuple[str, ...]] = {
     "TypeNode": ("builtins.", "numpy.", "sklearn.model_selection._split."),
     "FunctionNode": ("numpy.", "scipy.special."),  # of these, skops lets ufuncs pass
     "NdArrayNode": ("numpy.",),
+    "DTypeNode": ("numpy.dtype",),  # read from an empty array, pickles refused
     "SparseMatrixNode": ("scipy.sparse.",),
     "RandomStateNode": ("numpy.random.mtrand.RandomState",),
 }
@@ -87,10 +90,12 @@ def trusted_types() -> list[str]:
     >>> "multikernel.kernels.custom.FunctionKernel" in trusted_types()
     False
     """
-    models = [getattr(estimators, name) for name in estimators.__all__]
+    public = [getattr(estimators, name) for name in estimators.__all__]
+    models = [cls for cls in public if isinstance(cls, type)]
     parts = [part for registry in _REGISTRIES for part in registry.values() if part not in CODE]
     classes = [*models, *parts, *_RESULTS, *FORMS, *_OTHERS]
-    return sorted({f"{cls.__module__}.{cls.__name__}" for cls in classes} | {"numpy.number"})
+    named = {f"{cls.__module__}.{cls.__name__}" for cls in classes}
+    return sorted(named | {"numpy.dtype", "numpy.number"})
 
 
 def untrusted_types(archive: ZipFile, data: bytes) -> list[str]:

@@ -93,7 +93,7 @@ def save_report(
     """
     weights = WeightsDisplay.from_table(kernel_table)
     convergence = ConvergenceDisplay(gap, passes=passes, tol=tol)
-    page = _template().render(
+    page = _template("report").render(
         title=title,
         verdict=list(verdict),
         data=_table(data),
@@ -124,14 +124,18 @@ def _version(name: str) -> str:
         return "not installed as a package"
 
 
-def _template() -> Any:
-    from jinja2 import Environment, StrictUndefined
+def _template(name: str) -> Any:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    source = resources.files(__package__).joinpath("templates/report.html.j2").read_text("utf-8")
+    folder = resources.files(__package__).joinpath("templates")
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(lambda file: folder.joinpath(file).read_text("utf-8")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    return environment.from_string(source)
+    return environment.get_template(f"{name}.html.j2")
 
 
 def _certificate(gap: float, tol: float | None) -> str:

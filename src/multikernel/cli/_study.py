@@ -1,0 +1,165 @@
+"""A comparison of files in a folder: fits, tables and the report, which go on where they stopped.
+
+The folder holds ``fits/`` (one file per finished fit), ``comparison.json`` (all results),
+``study.json`` (what the report says about the data) and ``report.html``.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._atomic import write_atomically
+from ._kernels import kernels_of
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
+    from ..files import Dataset
+
+FITS, RESULTS, STUDY, REPORT = "fits", "comparison.json", "study.json", "report.html"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A comparison, its report, and whether it was interrupted."""
+
+    comparison: Comparison
+    report: Path
+    notes: list[str]
+    interrupted: bool
+
+
+def compare_study(
+    dataset: Dataset,
+    folder: Path,
+    settings: Mapping[str, Any],
+    notes: Sequence[str] = (),
+    progress: Any = None,
+) -> Outcome:
+    """Compare models on the data of files, and write tables and report into a folder.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With a target.
+    folder : Path
+        Made if it is missing. A comparison that was stopped goes on.
+    settings : mapping
+        Arguments of :func:`multikernel.compare`.
+    notes : sequence of str
+        What the report shall say about the data, such as :func:`concerns`.
+    progress : callable, optional
+        As for :func:`multikernel.compare`.
+    """
+    from ..comparison import compare
+
+    X, y, _ = dataset.align()
+    folder.mkdir(parents=True, exist_ok=True)
+    with _watch_interrupts() as interrupted:
+        result = compare(
+            X,
+            np.asarray(y),
+            groups=_groups(dataset, X.ids),
+            kernels=kernels_of(dataset),
+            task=dataset.task,
+            store=folder / FITS,
+            progress=progress,
+            **settings,
+        )
+    result.save(folder / RESULTS)
+    study = _describe(dataset, settings, notes)
+    write_atomically(folder / STUDY, json.dumps(study, ensure_ascii=False).encode("utf-8"))
+    return Outcome(result, rebuild_report(folder), list(notes), interrupted.is_set())
+
+
+def rebuild_report(folder: Path) -> Path:
+    """Write the report of a folder of :func:`compare_study` from what is stored there."""
+    from ..comparison import Comparison
+    from ..report.comparison import save_comparison_report
+
+    if not folder.is_dir():
+        raise FileNotFoundError(f"There is no folder {folder}.")
+    if not (folder / RESULTS).is_file():
+        begun = (folder / FITS).is_dir()
+        raise FileNotFoundError(
+            f"{folder} holds a comparison that was not finished; run the same multikernel compare "
+            "again, and it goes on where it stopped."
+            if begun
+            else f"{folder} holds no comparison; multikernel compare makes one."
+        )
+    study = json.loads((folder / STUDY).read_text(encoding="utf-8"))
+    return save_comparison_report(folder / REPORT, Comparison.load(folder / RESULTS), **study)
+
+
+def concerns(dataset: Dataset) -> list[str]:
+    """Problems and warnings of a check, as sentences with their subject."""
+    from ..files import check_sources
+
+    found = check_sources(dataset).findings
+    return [f"{f.subject}: {f.sentence}" for f in found if f.severity in ("problem", "warning")]
+
+
+def _groups(dataset: Dataset, ids: Any) -> Any:
+    """The group of every sample, None where the study has no groups."""
+    if dataset.groups is None:
+        return None
+    groups = dataset.groups.reindex(ids)
+    if groups.isna().any():
+        first = groups.index[groups.isna()][0]
+        raise ValueError(f"Sample {first!r} has no group; add it, or leave the sample out.")
+    return groups.to_numpy()
+
+
+def _describe(
+    dataset: Dataset, settings: Mapping[str, Any], notes: Sequence[str]
+) -> dict[str, Any]:
+    """What the report says about the data, as JSON takes it."""
+    names = list(dataset.tables)
+    tables = [dataset.tables[name] for name in names]
+    target = "" if dataset.y is None else str(dataset.y.name)
+    return {
+        "title": f"Does combining sources help to predict {target}?",
+        "data": {
+            "source": names,
+            "kind": [dataset.kind(name) for name in names],
+            "samples": [len(table) for table in tables],
+            "columns": [int(table.shape[1]) for table in tables],
+            "missing values": [int(table.isna().to_numpy().sum()) for table in tables],
+            "kernels": [dataset.n_kernels(name) for name in names],
+        },
+        "notes": [*notes, *dataset.notes],
+        "settings": {"target": target, "task": str(dataset.task)}
+        | {key: _text(value) for key, value in settings.items()},
+        "files": dict(dataset.hashes),
+    }
+
+
+def _text(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+@contextmanager
+def _watch_interrupts() -> Iterator[threading.Event]:
+    """Notice an interrupt from the keyboard, which ``compare`` turns into a partial result."""
+    noticed = threading.Event()
+
+    def notice(number: int, frame: Any) -> None:
+        noticed.set()
+        signal.default_int_handler(number, frame)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield noticed
+        return
+    usual = signal.signal(signal.SIGINT, notice)
+    try:
+        yield noticed
+    finally:
+        signal.signal(signal.SIGINT, usual)

@@ -1,0 +1,134 @@
+"""``multikernel compare``: does combining sources help, which carry it, how sure is that?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from . import _options as options
+from ._needs import need
+from ._output import print_json, records, say
+
+if TYPE_CHECKING:
+    from ._study import Outcome
+
+_INTERRUPTED = 130
+
+
+def add_to(app: Any) -> None:
+    """Add the command to an application."""
+    from typer import Exit, Option
+
+    def number(name: str, metavar: str, text: str, least: float | None = None) -> Any:
+        return Option(name, metavar=metavar, help=text, min=least, show_default=False)
+
+    @app.command()  # type: ignore[untyped-decorator]
+    def compare(
+        path: Annotated[Path, options.study()],
+        target: Annotated[list[str] | None, options.target()] = None,
+        sources: Annotated[list[str] | None, options.sources()] = None,
+        groups: Annotated[list[str] | None, options.groups()] = None,
+        ids: Annotated[str | None, options.ids()] = None,
+        task: Annotated[str | None, options.task()] = None,
+        cv: Annotated[int | None, number("--cv", "N", "Outer folds. [default: 5]", 2)] = None,
+        repeats: Annotated[
+            int | None, number("--repeats", "N", "Splits into folds. [default: 1]", 1)
+        ] = None,
+        models: Annotated[
+            list[str] | None,
+            Option(
+                metavar="NAME",
+                help="A model to compare, by its name in the table; repeat it for more. An unknown "
+                "name lists them. [default: all]",
+                show_default=False,
+            ),
+        ] = None,
+        scoring: Annotated[
+            str | None,
+            Option(
+                metavar="NAME",
+                help="A score of scikit-learn. [default: accuracy or r2]",
+                show_default=False,
+            ),
+        ] = None,
+        permutations: Annotated[
+            int | None,
+            number("--permutations", "N", "Fits to permuted targets, for a p-value.", 0),
+        ] = None,
+        time_budget: Annotated[
+            float | None,
+            number("--time-budget", "SECONDS", "Begin no fit after this time.", 0),
+        ] = None,
+        jobs: Annotated[
+            int | None, number("--jobs", "N", "Fits at the same time; -1 for all cores.")
+        ] = None,
+        out: Annotated[
+            Path, Option("--out", metavar="DIR", help="Folder of results and report.")
+        ] = Path("comparison"),
+        as_json: Annotated[bool, options.as_json()] = False,
+    ) -> None:
+        """Find out whether combining sources helps.
+
+        And which of them carry it, and how sure that is. Fits multiple kernel learning and honest
+        baselines (every source alone, their uniform sum, the best kernel, all columns side by
+        side) on the same folds, and writes a table, a verdict and an HTML report, whose path is
+        the last line. Every finished fit is kept in DIR: stop it with Ctrl-C and you have a
+        partial report; run the same command again and it goes on.
+
+        Values in the table [compare] of a TOML file are defaults that these options override.
+
+        \b
+        Examples:
+          multikernel compare data/ --target clinic:outcome --out results
+          multikernel compare data/ --target clinic:age --cv 5 --repeats 5 --jobs 4
+          multikernel compare study.toml --models "MKL, elastic net" --time-budget 600
+        """
+        need("compare", "jinja2", "pandas")
+        from ._progress import show_progress
+        from ._study import compare_study, concerns
+
+        dataset = options.read_study(path, target, sources, groups, ids, task, needs_target=True)
+        given = {
+            "cv": cv,
+            "repeats": repeats,
+            "models": models or None,
+            "scoring": scoring,
+            "n_permutations": permutations,
+            "time_budget": time_budget,
+            "n_jobs": jobs,
+        }
+        settings = {**dataset.options, **{k: v for k, v in given.items() if v is not None}}
+        notes = concerns(dataset)
+        for note in notes:
+            say(note)
+        with show_progress() as progress:
+            outcome = compare_study(dataset, out, settings, notes, progress)
+        if as_json:
+            print_json(_as_json(outcome))
+        else:
+            _print(outcome)
+        if outcome.interrupted:
+            say(f"interrupted; the same command goes on from {out}")
+            raise Exit(_INTERRUPTED)
+
+
+def _print(outcome: "Outcome") -> None:
+    result = outcome.comparison
+    print(result)
+    print(f"\n{outcome.report.resolve()}")
+
+
+def _as_json(outcome: "Outcome") -> dict[str, Any]:
+    result = outcome.comparison
+    return {
+        "complete": result.complete,
+        "task": result.task,
+        "scoring": result.scoring,
+        "verdict": result.verdict,
+        "models": records(result.frame()),
+        "importance": records(result.importance()),
+        "samples": {**result.samples, "all sources": result.n_complete},
+        "failures": result.failures,
+        "permutation_p_value": result.permutation_p_value,
+        "notes": outcome.notes,
+        "warnings": result.warnings,
+        "report": outcome.report.resolve(),
+    }

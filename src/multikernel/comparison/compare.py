@@ -1,0 +1,201 @@
+"""compare: nested cross-validation of the MKL family against honest baselines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from .._component import Array
+from ..estimators import MKLClassifier, MKLRegressor, SourcePreparation
+from ..kernels import ViewBundle
+from .folds import check_folds, inner_folds, make_folds
+from .inputs import TASKS, check_groups, check_sources, check_targets, check_task
+from .models import Setting, is_numeric
+from .planning import Menu, make_plan
+from .results import Comparison
+from .running import Progress, run_tasks
+from .store import Store
+from .tasks import Data
+
+
+def compare(
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    kernels: Any = None,
+    models: str | Sequence[str] | Mapping[str, Any] | None = None,
+    task: str | None = None,
+    cv: Any = 5,
+    repeats: int = 1,
+    inner_cv: int = 3,
+    scoring: str | None = None,
+    pipelines: Mapping[str, Any] | None = None,
+    importance: bool = True,
+    n_permutations: int = 0,
+    rope: float = 0.01,
+    time_budget: float | None = None,
+    store: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Find out whether combining sources helps, which of them carry it, and how sure that is.
+
+    Every model is fitted and judged on the same outer folds, chooses its parameters inside the
+    training part of each, and sees sources that were prepared (missing values, scaling) with that
+    part alone.
+
+    Parameters
+    ----------
+    X : ViewBundle, mapping from str to block, or KernelBundle
+        The sources. Samples that lack whole sources are marked in the bundle, see
+        :meth:`ViewBundle.align`.
+    y : array of shape (n_samples,)
+        Labels or numbers. A pandas Series is matched with the samples by its index, where that
+        holds their ids.
+    groups : array of shape (n_samples,), optional
+        Samples that must stay together, in outer and inner folds; targets are permuted within
+        them.
+    kernels : optional
+        What to compute on the sources, as for :class:`MKLClassifier`; by default a linear and
+        three RBF kernels on each.
+    models : list of str or mapping from str to estimator, optional
+        Names from :data:`multikernel.comparison.MODELS` (all of them by default), or estimators of
+        your own by name, which join the uniform sum and elastic-net MKL. An estimator with a
+        parameter ``kernels`` gets the sources, any other the columns of all of them as one array.
+    task : {"classification", "regression"}, optional
+        By default numbers that are not whole, or take more than 20 values, are a regression.
+    cv : int or splitter, default=5
+        Outer folds; a number stands for shuffled folds, with classes in proportion and groups
+        together.
+    repeats : int, default=1
+        How often to shuffle and split anew; for a number of folds only.
+    inner_cv : int, default=3
+        Folds of the training part in which parameters are chosen, split in the same manner.
+    scoring : str, optional
+        Name of a score of scikit-learn, by which parameters are chosen, too; by default "accuracy"
+        or "r2".
+    pipelines : mapping from str to transformer, optional
+        Preparation of some sources, see :class:`SourcePreparation`.
+    importance : bool, default=True
+        Also fit the headline model without each source, where there are more than two. Each
+        matrix of a KernelBundle counts as a source if there are at most 20.
+    n_permutations : int, default=0
+        Fit the headline model to permuted samples this often, for a p-value.
+    rope : float, default=0.01
+        Differences up to this size, in units of the score, are taken for practically equal.
+    time_budget : float, optional
+        Seconds after which no further fit is begun. What is done then is returned.
+    store : path-like, optional
+        Folder to keep every finished fit in. The same call with the same folder goes on where it
+        was stopped, and ends with the same result.
+    n_jobs : int, optional
+        Fits at the same time, through joblib.
+    random_state : int, default=0
+        Shuffles the outer folds.
+    progress : callable, optional
+        Called as ``progress(n_done, n_tasks, name)`` after every fit.
+
+    Returns
+    -------
+    comparison : Comparison
+        Tables, weights, importances, predictions and a verdict in sentences. After an interrupt
+        from the keyboard it holds what was done, with ``complete=False``. A model that fails on a
+        fold is named in ``failures``, and the others go on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import multikernel as mk
+    >>> rng = np.random.default_rng(0)
+    >>> X = {"good": rng.normal(size=(60, 2)), "useless": rng.normal(size=(60, 2))}
+    >>> y = np.where(X["good"][:, 0] > 0, "patient", "control")
+    >>> result = mk.compare(X, y, models=["uniform sum", "MKL, elastic net"], cv=3)
+    >>> result.frame()["model"].tolist()[-1]
+    'useless alone'
+    >>> result.shares().mean(axis=1).idxmax()
+    'good'
+    """
+    X = check_sources(X, kernels)
+    y, groups = check_targets(y, X), check_groups(groups, len(X))
+    task = check_task(task, y)
+    scoring = TASKS[task] if scoring is None else scoring
+    _check_numbers(repeats, inner_cv, n_permutations, rope, time_budget)
+    folds = make_folds(y, groups, cv, repeats, task, random_state)
+    check_folds(folds, y, task, scoring)
+    if n_permutations:
+        _check_permutable(y, groups)
+    data = Data(X, y, groups, folds, scoring)
+    n_kernels, has_columns = _probe(data, task, kernels, pipelines)
+    inner = [inner_folds(inner_cv, y, groups, train, task, random_state) for train, _ in folds]
+    settings = [Setting(task, scoring, kernels, n_kernels, i, has_columns) for i in inner]
+    menu = Menu(models, dict(pipelines or {}), importance, n_permutations)
+    tasks = menu.tasks(data, settings)
+    plan = make_plan(data, tasks)
+    outcome = run_tasks(
+        tasks,
+        data,
+        Store(store, plan),
+        time_budget=time_budget,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    summary = X.summary()
+    return Comparison(
+        task=task,
+        scoring=scoring,
+        sources=list(X.names),
+        samples=summary.n_present,
+        n_samples=summary.n_samples,
+        n_complete=summary.n_complete,
+        n_folds=len(folds),
+        results=outcome.results,
+        rope=rope,
+        complete=outcome.complete,
+        failures=outcome.failures,
+        plan=plan,
+    )
+
+
+def _check_numbers(
+    repeats: int, inner_cv: int, n_permutations: int, rope: float, time_budget: float | None
+) -> None:
+    check_scalar(repeats, "repeats", Integral, min_val=1)
+    check_scalar(inner_cv, "inner_cv", Integral, min_val=2)
+    check_scalar(n_permutations, "n_permutations", Integral, min_val=0)
+    check_scalar(rope, "rope", Real, min_val=0)
+    if time_budget is not None:
+        check_scalar(time_budget, "time_budget", Real, min_val=0)
+
+
+def _check_permutable(y: Array, groups: Array | None) -> None:
+    if groups is None:
+        return
+    if all(len(np.unique(y[groups == group])) == 1 for group in np.unique(groups)):
+        raise ValueError(
+            "n_permutations permutes targets within groups, but y is the same throughout each "
+            "group; leave the permutations out."
+        )
+
+
+def _probe(data: Data, task: str, kernels: Any, pipelines: Any) -> tuple[int, bool]:
+    """The number of kernels, and whether there are columns of numbers, from the first fold.
+
+    A plain fit that also finds out, before any other, what is wrong with sources or kernels.
+    """
+    train = data.folds[0][0]
+    X, y, has_columns = data.X[train], data.y[train], False
+    if isinstance(X, ViewBundle):
+        X = SourcePreparation(pipelines).fit_transform(X, y)
+        has_columns = any(is_numeric(X.block(name)) for name in X.names)
+    elif pipelines:
+        raise ValueError("pipelines prepare columns, but the sources are kernels already.")
+    kind = MKLClassifier if task == "classification" else MKLRegressor
+    model = kind(kernels, regularizer="uniform", tol=1e-2).fit(X, y)
+    return np.atleast_2d(model.weights_).shape[1], has_columns

@@ -1,0 +1,160 @@
+"""The tasks of a comparison, and the fingerprint that tells it from others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from importlib import metadata
+from typing import Any
+
+from joblib import hash as digest
+from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import make_pipeline
+
+from ..estimators import SourcePreparation
+from ..kernels import ViewBundle
+from .inputs import select_kernels
+from .models import CONCATENATED, HEADLINE, MODELS, UNIFORM, Setting, has_kernels, on_columns
+from .tasks import Data, Task
+
+ALONE, WITHOUT = "{source} alone", "{model} without {source}"
+_FEW_KERNELS = 20  # of a KernelBundle, up to which each counts as a source
+_LIBRARIES = ("numpy", "scipy", "scikit-learn")
+
+
+@dataclass(frozen=True)
+class Menu:
+    """What is to be fitted on every fold.
+
+    Attributes
+    ----------
+    models : list of str or mapping from str to estimator, or None
+    pipelines : mapping from str to transformer
+    importance : bool
+        Also the headline model without each source.
+    n_permutations : int
+    """
+
+    models: Any
+    pipelines: Mapping[str, Any]
+    importance: bool
+    n_permutations: int
+
+    def tasks(self, data: Data, settings: list[Setting]) -> list[Task]:
+        """All models on the first fold, then all on the second: what is done can be compared."""
+        every = [task for k, s in enumerate(settings) for task in self._of_fold(data.X, s, k)]
+        names = [task.model for task in every if task.fold == 0]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"Two models are called {twice[0]!r}; give yours another name.")
+        return [*every, *self._permutations(data.X, settings)]
+
+    def _of_fold(self, X: Any, setting: Setting, fold: int) -> Iterator[Task]:
+        sources = X.names if _has_sources(X) else []
+        for source in sources if len(sources) > 1 else []:
+            name = ALONE.format(source=source)
+            yield self._partial(X, setting, fold, UNIFORM, name, "alone", source, (source,))
+        for name, estimator in _choose_models(setting, self.models, X).items():
+            yield Task(name, self._prepared(X, estimator), fold)
+        for source in sources if self.importance and len(sources) > 2 else []:
+            name = WITHOUT.format(model=HEADLINE, source=source)
+            others = tuple(other for other in sources if other != source)
+            yield self._partial(X, setting, fold, HEADLINE, name, "without", source, others)
+
+    def _partial(
+        self,
+        X: Any,
+        setting: Setting,
+        fold: int,
+        model: str,
+        name: str,
+        role: str,
+        source: str,
+        sources: tuple[str, ...],
+    ) -> Task:
+        """A model that sees some of the sources."""
+        own = replace(setting, kernels=select_kernels(setting.kernels, sources))
+        estimator = self._prepared(X, MODELS[model](own), sources)
+        return Task(name, estimator, fold, role, source, sources)
+
+    def _permutations(self, X: Any, settings: list[Setting]) -> Iterator[Task]:
+        for seed in range(self.n_permutations):
+            for fold, setting in enumerate(settings):
+                estimator = self._prepared(X, MODELS[HEADLINE](setting))
+                yield Task(HEADLINE, estimator, fold, "permutation", seed=seed)
+
+    def _prepared(self, X: Any, estimator: Any, sources: tuple[str, ...] | None = None) -> Any:
+        """The estimator after the preparation of its sources."""
+        if not isinstance(X, ViewBundle):
+            return estimator
+        own = {k: v for k, v in self.pipelines.items() if sources is None or k in sources}
+        return make_pipeline(SourcePreparation(own), estimator)
+
+
+def _has_sources(X: Any) -> bool:
+    return isinstance(X, ViewBundle) or len(X.names) <= _FEW_KERNELS
+
+
+def _choose_models(setting: Setting, models: Any, X: Any) -> dict[str, Any]:
+    """Estimators by name; the uniform sum and the headline model are always among them."""
+    always = {name: MODELS[name](setting) for name in (UNIFORM, HEADLINE)}
+    if isinstance(models, Mapping):
+        if taken := [name for name in models if name in always]:
+            raise ValueError(f"Two models are called {taken[0]!r}; give yours another name.")
+        return always | {str(n): _check_estimator(n, m, setting, X) for n, m in models.items()}
+    names = list(MODELS) if models is None else [models] if isinstance(models, str) else models
+    if unknown := [name for name in names if name not in MODELS]:
+        raise ValueError(f"There is no model {unknown[0]!r}; there are: {', '.join(MODELS)}.")
+    return {
+        name: make(setting)
+        for name, make in MODELS.items()
+        if name in {*always, *names} and (setting.has_columns or name != CONCATENATED)
+    }
+
+
+def _check_estimator(name: str, estimator: Any, setting: Setting, X: Any) -> Any:
+    """An estimator of the user's; one without kernels gets the columns of all sources."""
+    if not hasattr(estimator, "fit") or isinstance(estimator, type):
+        raise TypeError(f"Model {name!r} is not an estimator: {estimator!r}.")
+    right = is_classifier if setting.task == "classification" else is_regressor
+    if not right(estimator):
+        raise TypeError(f"Model {name!r} is not for {setting.task}: {type(estimator).__name__}.")
+    if has_kernels(estimator):
+        return estimator
+    if not setting.has_columns:
+        raise TypeError(f"Model {name!r} needs columns of numbers, which these sources lack.")
+    return on_columns(estimator)
+
+
+def make_plan(data: Data, tasks: list[Task]) -> dict[str, Any]:
+    """What a folder of results belongs to."""
+    return {
+        "data": digest([data.X, data.y, data.groups]),
+        "folds": digest(data.folds),
+        "models": digest([(task.key, _fingerprint(task.estimator)) for task in tasks]),
+        "scoring": data.scoring,
+        "versions": {name: metadata.version(name) for name in _LIBRARIES},
+    }
+
+
+def _fingerprint(estimator: Any) -> list[tuple[str, str]]:
+    """All parameters of an estimator, those of its parts included."""
+    parameters = estimator.get_params(deep=True)
+    return sorted((name, _hash(value)) for name, value in parameters.items())
+
+
+def _hash(value: Any) -> str:
+    if hasattr(value, "get_params"):
+        return type(value).__qualname__  # its parameters have entries of their own
+    if hasattr(value, "__code__"):  # a function may keep its name and change
+        code = value.__code__
+        value = (value.__qualname__, code.co_code, _without_addresses(code.co_consts))
+    try:
+        return str(digest(value))
+    except Exception:  # some objects, such as a list of lambdas, cannot be pickled
+        return _without_addresses(value)
+
+
+def _without_addresses(value: Any) -> str:
+    """What it prints as, the same in every process."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))

@@ -1,0 +1,161 @@
+"""Preparation of sources inside the fold: each by its own pipeline, on the samples that have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import as_numbers, is_missing
+from ..kernels import ViewBundle
+from ..kernels.rows import Index, take_rows
+
+
+class SourcePreparation(TransformerMixin, BaseEstimator):
+    """Fill in missing values and scale columns, source by source, with training samples only.
+
+    Parameters
+    ----------
+    pipelines : mapping from str to transformer, optional
+        A transformer of its own for some sources; "passthrough" leaves one as it is. The others
+        get their missing values replaced by the mean of the column and are scaled to zero mean and
+        unit variance. Sparse sources and sources of strings pass through.
+
+    Attributes
+    ----------
+    pipelines_ : dict
+        The fitted transformer of every source, None for those that pass through.
+    n_missing_ : dict
+        Missing values of every source in the training samples that have it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import ViewBundle
+    >>> from multikernel import SourcePreparation
+    >>> X = ViewBundle({"rna": np.array([[1.0], [np.nan], [3.0]]), "dna": ["GAT", "TAC", "CAT"]})
+    >>> SourcePreparation().fit_transform(X).block("rna").ravel().round(3)
+    array([-1.225,  0.   ,  1.225])
+    """
+
+    def __init__(self, pipelines: Mapping[str, Any] | None = None) -> None:
+        self.pipelines = pipelines
+
+    def fit(self, X: ViewBundle, y: Any = None) -> Self:
+        """Fit the transformer of every source to the samples that have it.
+
+        Parameters
+        ----------
+        X : ViewBundle
+        y : array of shape (n_samples,), optional
+            Passed on to the transformers.
+        """
+        given = dict(self.pipelines or {})
+        if unknown := sorted(set(given) - set(X.names)):
+            raise ValueError(
+                f"pipelines names the sources {', '.join(map(repr, unknown))}, which are not "
+                f"there; there are: {', '.join(X.names)}."
+            )
+        self.pipelines_, self.n_missing_, self._widths = {}, {}, {}
+        for name in X.names:
+            block, rows = _own_rows(X, name)
+            own = name in given
+            if not own and not _passes(block):
+                _refuse_text(block, name)
+            transformer = given[name] if own else "passthrough" if _passes(block) else _default()
+            target = None if y is None else np.asarray(y)[rows]
+            self.pipelines_[name] = _fit(transformer, block, target, name)
+            self.n_missing_[name] = _count_missing(block)
+            if (fitted := self.pipelines_[name]) is not None:
+                self._widths[name] = fitted.transform(take_rows(block, slice(0, 1))).shape[1]
+        return self
+
+    def transform(self, X: ViewBundle) -> ViewBundle:
+        """The bundle with every source transformed; rows of samples that lack it are zero.
+
+        Parameters
+        ----------
+        X : ViewBundle
+        """
+        check_is_fitted(self)
+        blocks = {name: self._transform(X, name) for name in X.names}
+        return ViewBundle(blocks, {name: X.has(name) for name in X.names}, X.ids)
+
+    def _transform(self, X: ViewBundle, name: str) -> Any:
+        transformer = self.pipelines_.get(name)
+        if transformer is None:
+            return X.block(name)
+        block, rows = _own_rows(X, name)
+        if not len(rows):  # never read
+            return np.zeros((len(X), self._widths[name]))
+        part = transformer.transform(block)
+        if len(rows) == len(X):
+            return part if issparse(part) else np.asarray(part)
+        dense = part.toarray() if issparse(part) else np.asarray(part)
+        whole = np.zeros((len(X), *dense.shape[1:]), dtype=dense.dtype)
+        whole[rows] = dense
+        return whole
+
+
+def _own_rows(X: ViewBundle, name: str) -> tuple[Any, Index]:
+    """The rows of the samples that have a source, and where they are."""
+    rows = np.flatnonzero(X.has(name))
+    return X[rows].block(name), rows
+
+
+def _default() -> Any:
+    imputer = SimpleImputer(strategy="mean", keep_empty_features=True)
+    return make_pipeline(imputer, StandardScaler())
+
+
+def _fit(transformer: Any, block: Any, y: Any, name: str) -> Any:
+    """A fitted copy of the transformer, None for those that pass through."""
+    if isinstance(transformer, str):
+        if transformer == "passthrough":
+            return None
+        raise ValueError(f"pipelines[{name!r}] must be a transformer or 'passthrough'.")
+    if not block.shape[0]:
+        raise ValueError(
+            f"Source {name!r} is present in none of the training samples; leave the source out, or "
+            "choose folds that keep samples with it in training."
+        )
+    return clone(transformer).fit(block, y)
+
+
+def _passes(block: Any) -> bool:
+    """Whether a source is sparse or text, which pass through."""
+    return issparse(block) or len(block.shape) == 1
+
+
+def _refuse_text(block: Any, name: str) -> None:
+    """Refuse columns that are not numbers, by their names."""
+    if as_numbers(block) is not None:
+        return
+    by_name = hasattr(block, "columns")
+    columns = list(block.columns) if by_name else list(range(block.shape[1]))
+    if text := [c for c in columns if _is_text(block[c] if by_name else block[:, c])]:
+        raise ValueError(
+            f"Source {name!r} has columns that are not numbers: {', '.join(map(repr, text[:5]))}. "
+            f"Encode them with pipelines={{{name!r}: ...}}, for instance by OneHotEncoder in a "
+            "ColumnTransformer, or leave them out."
+        )
+
+
+def _is_text(column: Any) -> bool:
+    known = [value for value in np.asarray(column, dtype=object) if not is_missing(value)]
+    return as_numbers(known) is None
+
+
+def _count_missing(block: Any) -> int:
+    """NaN, None and NA."""
+    numbers = as_numbers(block.data if issparse(block) else block)
+    if numbers is not None:
+        return int(np.isnan(numbers).sum())
+    return sum(map(is_missing, np.asarray(block, dtype=object).ravel()))

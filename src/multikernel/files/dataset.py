@@ -1,0 +1,121 @@
+"""Dataset: what was read from files, by sample id, and what was assumed on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ..kernels import KernelBundle, KernelFamily, ViewBundle, default_families
+from ._errors import InputError
+from ._join import common_ids
+from ._types import DataFrame, Series
+
+Kind = Literal["features", "kernel", "distance"]
+Task = Literal["classification", "regression"]
+
+_KERNELS_PER_DISTANCE = 3  # by default, see PrecomputedKernels
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Sources, target and groups of one study, each with its own samples.
+
+    Parameters
+    ----------
+    tables : dict from str to DataFrame
+        One per source, of float64, with sample ids as text in the index. Square sources have the
+        same ids in their columns.
+    y : Series or None
+        The target, with sample ids in the index; samples without a value are left out.
+    groups : Series or None
+        What must not be split between training and test, such as a site or a family.
+    task : {"classification", "regression"} or None
+    files, hashes : dict
+        Path and SHA-256 of every file that was read, by its name.
+    notes : list of str
+        What was assumed, in sentences.
+    kinds : dict from str to {"features", "kernel", "distance"}
+    kernels : dict from str to list of KernelFamily
+        For sources whose kernels were chosen.
+    options : dict
+        The table ``compare`` of a TOML file.
+
+    See Also
+    --------
+    read_sources : Makes one from files.
+    check_sources : Says what to know before a fit.
+    """
+
+    tables: dict[str, DataFrame]
+    y: Series | None = None
+    groups: Series | None = None
+    task: Task | None = None
+    files: dict[str, Path] = field(default_factory=dict)
+    hashes: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    kernels: Mapping[str, list[KernelFamily]] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        sources = ", ".join(f"{n}: {t.shape[0]} × {t.shape[1]}" for n, t in self.tables.items())
+        target = "no target" if self.y is None else f"{self.task} of {self.y.name}"
+        return f"Dataset({target}; {sources})"
+
+    def kind(self, name: str) -> Kind:
+        """Whether a source holds features, kernels or distances."""
+        return self.kinds.get(name, "features")
+
+    def n_kernels(self, name: str) -> int:
+        """How many kernels a source stands for."""
+        if self.kind(name) != "features":
+            return {"kernel": 1, "distance": _KERNELS_PER_DISTANCE}[self.kind(name)]
+        families = self.kernels.get(name) or default_families()
+        return sum(len(family.parameters()) for family in families)
+
+    def kernel_choice(self) -> dict[str, Any] | None:
+        """What to give estimators as ``kernels``; None where nothing was chosen."""
+        if not self.kernels:
+            return None
+        return {name: (None, self.kernels.get(name)) for name in self.tables}
+
+    def align(
+        self, how: Literal["outer", "inner"] = "outer"
+    ) -> tuple[ViewBundle | KernelBundle, Series | None, Series | None]:
+        """The samples with a target, in one order for all sources, target and groups.
+
+        Parameters
+        ----------
+        how : {"outer", "inner"}, default="outer"
+            Keep samples that lack some sources, which the bundle marks, or only those with all.
+            Kernel and distance matrices need all.
+
+        Returns
+        -------
+        X : ViewBundle, or KernelBundle of kernel or distance matrices
+        y, groups : Series or None
+        """
+        tables = self.tables
+        for role, labels in (("target", self.y), ("groups", self.groups)):
+            if labels is not None and not labels.index.is_unique:
+                twice = labels.index[labels.index.duplicated()][0]
+                raise InputError(f"The {role} holds sample {twice!r} twice; keep one row of it.")
+        if self.y is not None:
+            tables = {name: table[table.index.isin(self.y.index)] for name, table in tables.items()}
+        kinds = {self.kind(name) for name in tables}
+        if len(kinds) > 1:
+            raise InputError(
+                f"The sources are of different kinds ({', '.join(sorted(kinds))}); expected "
+                "features only, kernels only or distances only: choose among the sources."
+            )
+        X: ViewBundle | KernelBundle
+        if kinds == {"features"}:
+            X = ViewBundle.align(tables, how=how)
+        else:
+            ids = list(common_ids(tables))
+            matrices = {name: table.loc[ids, ids] for name, table in tables.items()}
+            X = KernelBundle(matrices, kind="gram" if kinds == {"kernel"} else "distance")
+        y, groups = (None if v is None else v.reindex(X.ids) for v in (self.y, self.groups))
+        return X, y, groups

@@ -1,0 +1,177 @@
+"""Comparison: tables, tests and sentences from made-up results."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from multikernel.comparison import Comparison, corrected_t_test, practical_equivalence
+
+SUM, MKL = "uniform sum", "MKL, elastic net"
+
+
+def entry(model, fold, score, role="model", source=None, seed=None, shares=None, warning=None):
+    return {
+        "model": model,
+        "role": role,
+        "source": source,
+        "fold": fold,
+        "seed": seed,
+        "score": score,
+        "seconds": 0.5,
+        "n_train": 80,
+        "n_test": 20,
+        "test": [2 * fold, 2 * fold + 1],
+        "predictions": ["a", "b"],
+        "confidence": None,
+        "warnings": [] if warning is None else [warning],
+        "weights": None if shares is None else list(shares.values()),
+        "kernels": None if shares is None else [f"{name}/linear" for name in shares],
+        "shares": shares,
+        "n_active": None if shares is None else sum(v > 0 for v in shares.values()),
+        "chosen": {},
+    }
+
+
+def make(scores, complete=True, **options):
+    """Results of models by fold, from {name: scores}; 'x alone' and 'without x' have their role."""
+    results = []
+    for name, values in scores.items():
+        role = "alone" if name.endswith(" alone") else "model"
+        role = "without" if name.startswith("without ") else role
+        source = {"alone": name[:-6], "without": name[8:]}.get(role)
+        shares = {"x": 0.75, "y": 0.25} if role == "model" else None
+        results += [entry(name, k, s, role, source, None, shares) for k, s in enumerate(values)]
+    n_folds = max(len(values) for values in scores.values())
+    return Comparison(
+        task="classification",
+        scoring="accuracy",
+        sources=["x", "y"],
+        samples={"x": 100, "y": 90},
+        n_samples=100,
+        n_complete=90,
+        n_folds=n_folds,
+        results=results,
+        complete=complete,
+        **options,
+    )
+
+
+BASE = np.array([0.80, 0.82, 0.78, 0.81, 0.79])
+NOISE = np.array([0.002, -0.003, 0.001, 0.0, -0.001])
+
+
+def test_the_tests_are_those_of_the_scores():
+    result = make({SUM: BASE, MKL: BASE + 0.05 + NOISE})
+    differences = result.scores(MKL) - result.scores(SUM)
+    assert result.test(MKL, SUM) == corrected_t_test(differences, 80, 20)
+    assert result.equivalence(MKL, SUM) == practical_equivalence(differences, 80, 20, rope=0.01)
+    row = result.frame().set_index("model").loc[MKL]
+    assert_allclose(row["difference"], differences.mean())
+    assert_allclose(row["worse"] + row["same"] + row["better"], 1.0)
+    assert np.isnan(result.frame().set_index("model").loc[SUM, "difference"])
+
+
+def test_only_folds_that_both_did_are_compared():
+    result = make({SUM: BASE, MKL: BASE[:3] + 0.05 + NOISE[:3]}, complete=False)
+    assert_allclose(result.test(MKL, SUM).mean, (0.05 + NOISE[:3]).mean())
+    assert np.isnan(result.scores(MKL)[3:]).all()
+
+
+@pytest.mark.parametrize(
+    ("shift", "spread", "sentence"),
+    [
+        (0.05, 1, "Learned weights beat the uniform sum ("),
+        (-0.05, 1, "Learned weights do worse than the uniform sum here"),
+        (0.0, 1, "Learned weights and the uniform sum are practically equal here"),
+        (0.02, 20, "Learned weights do not clearly beat the uniform sum here"),
+    ],
+)
+def test_what_is_said_of_learned_weights(shift, spread, sentence):
+    result = make({SUM: BASE, MKL: BASE + shift + spread * NOISE})
+    assert result.verdict[1].startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("shift", "spread", "sentence"),
+    [
+        (0.05, 1, "Combining sources helps: 0.850 against 0.800 for x alone"),
+        (-0.05, 1, "Combining sources hurts:"),
+        (0.0, 1, "Combining sources makes no practical difference:"),
+        (0.02, 20, "It is not clear that combining sources helps:"),
+    ],
+)
+def test_what_is_said_of_combining(shift, spread, sentence):
+    scores = {MKL: BASE + shift + spread * NOISE, "x alone": BASE, "y alone": BASE - 0.3}
+    assert make(scores).verdict[0].startswith(sentence)
+
+
+def test_few_folds_are_said_to_say_little():
+    assert "fewer than 5 folds" in make({SUM: BASE[:3], MKL: BASE[:3] + 0.05}).verdict[1]
+
+
+def test_what_is_said_of_sources():
+    scores = {MKL: BASE, "without x": BASE - 0.1 + NOISE, "without y": BASE + 0.01}
+    result = make(scores)
+    assert result.verdict[1] == "Weight goes to x 75%, y 25%; leaving out x costs most (0.100)."
+    cheap = make(scores | {"without x": BASE + 0.01})
+    assert cheap.verdict[1].endswith("leaving out any one source costs nothing.")
+    table = result.importance().set_index("source")
+    assert_allclose(table["drop"], [0.1002, -0.01])
+    assert np.isnan(table["alone"]).all()
+
+
+def test_stability_counts_how_often_a_kernel_is_used():
+    result = make({MKL: [0.8, 0.9]})
+    result.results[1] |= {"weights": [1.0, 0.0]}
+    table = result.stability()
+    assert_allclose(table["selected"], [1.0, 0.5])
+    assert_allclose(table["mean"], [0.875, 0.125])
+
+
+def test_the_permutation_p_value_counts_whole_permutations():
+    result = make({MKL: [0.8, 0.8]})
+    for seed, scores in enumerate([[0.5, 0.6], [0.9, 0.8], [0.7, 0.9], [0.9]]):
+        result.results.extend(
+            entry(MKL, k, s, "permutation", seed=seed) for k, s in enumerate(scores)
+        )
+    assert result.permutation_p_value == (1 + 2) / (1 + 3)
+    assert result.models == [MKL]
+    assert_allclose(result.scores(MKL), 0.8)
+
+
+def test_a_round_trip_through_a_file(tmp_path):
+    failures = [{"model": "m", "fold": 0, "error": "ä"}]
+    result = make({SUM: BASE, MKL: BASE + 0.1 / 3}, failures=failures, plan={"data": "x"})
+    assert Comparison.load(result.save(tmp_path / "result.json")) == result
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"task": "regression"}', '{"a": 1}'])
+def test_other_files_are_refused(tmp_path, content):
+    path = tmp_path / "other.json"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=r"other\.json is not a comparison"):
+        Comparison.load(path)
+
+
+def test_the_table_in_print():
+    result = make({SUM: BASE, MKL: BASE + 0.05 + NOISE, "x alone": BASE - 0.2})
+    lines = str(result).splitlines()
+    assert lines[0].split() == ["model", "accuracy", "kernels", "seconds", "to", "uniform", "p"]
+    assert lines[1].startswith("MKL, elastic net  0.850 ± 0.0")
+    assert lines[1].endswith("<0.01")
+    assert lines[2].rstrip() == lines[2]
+    assert lines[4:] == ["", *result.verdict]
+
+
+def test_failures_and_warnings_are_told():
+    failures = [{"model": f"m{k}", "fold": 0, "error": "no."} for k in range(6)]
+    result = make({MKL: BASE}, failures=failures, complete=False)
+    result.results.append(entry("m", 0, 0.5, warning="slow"))
+    assert "m0 failed on fold 0: no." in result.verdict
+    assert "2 more fits failed, see failures." in result.verdict
+    assert result.warnings == {"m": ["slow"]}
+
+
+def test_unknown_models_are_named():
+    with pytest.raises(ValueError, match="There is no result of 'svm'; there are: uniform sum"):
+        make({SUM: BASE}).scores("svm")
