@@ -6,6 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import (
@@ -182,7 +183,11 @@ def test_several_labels(classes):
     assert np.mean(model.predict(X) == Y) > 0.85
     p = model.predict_proba(X)
     assert np.all((p > 0.5) == model.predict(X))
-    assert_allclose(np.exp(model.log_predictive_density(X, Y)), np.where(Y, p, 1 - p))
+    density = model.log_predictive_density(X, Y)
+    assert_allclose(np.exp(density), np.where(Y, p, 1 - p))
+    assert_allclose(model.log_predictive_density(X, csr_array(Y)), density)
+    with pytest.raises(ValueError, match=r"one column per label of training, got \(\d+, 1\)"):
+        model.log_predictive_density(X, Y[:, :1])
 
 
 def test_precomputed_kernels_and_bundles_give_the_same(numbers):

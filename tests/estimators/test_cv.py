@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 from sklearn.metrics import make_scorer, mean_absolute_error
 from sklearn.model_selection import (
     GridSearchCV,
@@ -264,6 +264,43 @@ def test_a_solver_of_ones_own(table):
     auto = MKLRegressorCV(SOURCES, Cs=CS, cv=3, tol=1e-8).fit(X, y)
     assert model.C_ == auto.C_
     assert_allclose(model.predict(X), auto.predict(X), atol=1e-3)
+
+
+def test_class_weights_do_not_enter_the_scores(table):
+    X, y = linear_grams(table[0]), (table[1] > 0.8).astype(int)
+    common = {"normalize": None, "class_weight": "balanced"}
+    ours = MKLClassifierCV("precomputed", Cs=CS, cv=3, cv_tol=1e-8, **common).fit(X, y)
+    search = GridSearchCV(MKLClassifier("precomputed", tol=1e-8, **common), {"C": CS}, cv=3)
+    expected = search.fit(X, y).cv_results_["mean_test_score"]
+    assert_allclose(ours.scores_.mean(axis=1), expected, atol=1e-12)
+
+
+def test_scores_that_are_not_numbers(table):
+    X, y = table[0][:12], table[1][:12]
+    folds = [(np.arange(1, 12), np.arange(1)), (np.arange(6), np.arange(6, 12))]
+    with (
+        pytest.warns(UndefinedMetricWarning),
+        pytest.raises(ValueError, match=r"not a number on fold 0.*neg_mean_squared_error"),
+    ):
+        MKLRegressorCV(SOURCES, Cs=CS, cv=folds).fit(X, y)
+    calls = []
+
+    def first_fails(model, F, y):
+        calls.append(F)
+        return np.nan if len(calls) % 3 == 1 else -np.mean((y - model.predict(F)) ** 2)
+
+    model = MKLRegressorCV(SOURCES, Cs=CS, cv=3, scoring=first_fails).fit(*table)
+    assert CS[0] < model.C_
+
+
+def test_max_iter_holds_for_the_fits_compared(table):
+    X, y = table
+    model = MKLRegressorCV(SOURCES, Cs=CS, cv=3, max_iter=1, cv_tol=1e-12)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    with pytest.warns(ConvergenceWarning):
+        path = mkl_path(MKLRegressor(SOURCES, max_iter=1), X, y, Cs=CS)
+    assert path.gaps.max() > 1e-6
 
 
 def test_unfinished_fits_are_counted(table):

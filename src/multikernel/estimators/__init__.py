@@ -1,6 +1,7 @@
 """Estimators: the models of the library as scikit-learn estimators."""
 
-from .bayesian import BayesianMKLClassifier, BayesianMKLRegressor
+from .bayesian_classifier import BayesianMKLClassifier
+from .bayesian_regressor import BayesianMKLRegressor
 from .classifier import MKLClassifier
 from .classifier_cv import MKLClassifierCV
 from .multitask import MultiTaskMKLClassifier, MultiTaskMKLRegressor

@@ -174,13 +174,7 @@ class BaseMKL(BaseEstimator):
         return replace(problem, regularizer=problem.regularizer.for_training(problem, sources))
 
     def _make_solver(self, problem: Problem) -> Solver:
-        """The solver asked for; tol and max_iter are its own where it is an object."""
-        if isinstance(self.solver, str) and self.solver == "auto":
-            return choose_solver(problem, tol=self.tol, max_iter=self.max_iter)
-        solver: Solver = resolve(self.solver, SOLVERS, "alternating", "solver")
-        if isinstance(self.solver, str):
-            solver.set_params(tol=self.tol, max_iter=self.max_iter)
-        return solver
+        return make_solver(self.solver, problem, self.tol, self.max_iter)
 
     def _publish(
         self, problems: list[Problem], solutions: list[Solution], kept: Index, n_samples: int
@@ -294,6 +288,14 @@ class BaseMKL(BaseEstimator):
     def _table_labels(self) -> list[dict[str, Any]]:
         """What tells the rows of ``weights_`` apart, where there are several."""
         return [{}]
+
+
+def make_solver(given: Any, problem: Problem, tol: float, max_iter: int) -> Solver:
+    """The solver asked for; tol and max_iter are its own where it is an object."""
+    if isinstance(given, str) and given == "auto":
+        return choose_solver(problem, tol=tol, max_iter=max_iter)
+    solver: Solver = resolve(given, SOLVERS, "alternating", "solver")
+    return replace(solver, tol=tol, max_iter=max_iter) if isinstance(given, str) else solver
 
 
 def only_or_stack(rows: list[Array]) -> Array:

@@ -21,7 +21,7 @@ from .._component import Array
 from ..banks.base import Index
 from ..regularizers import Regularizer
 from ..solvers import Problem, Solver, regularization_path
-from ._base import BaseMKL
+from ._base import BaseMKL, make_solver
 from ._folds import decisions, restrict
 from ._logging import LOGGER
 
@@ -59,8 +59,9 @@ class PathPlan:
     Cs: Array
     regularizers: list[Regularizer]
     sources: list[str]
-    solver: Solver | None
+    solver: Any
     tol: float
+    max_iter: int
 
     def run(self, problems: Sequence[Problem], fold: Fold) -> FoldResult:
         """Fit the training samples of a fold and predict its test samples."""
@@ -72,9 +73,8 @@ class PathPlan:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", ConvergenceWarning)  # counted below
                     ready = regularizer.for_training(part, self.sources)
-                    path = regularization_path(
-                        replace(part, regularizer=ready), self.Cs, solver=self.solver, tol=self.tol
-                    )
+                    part = replace(part, regularizer=ready)
+                    path = regularization_path(part, self.Cs, solver=self._solver(part))
                 outputs.append(decisions(problem.bank, path, *fold))
                 active.append([np.count_nonzero(solution.weights) for solution in path])
                 n_unsettled += sum(not solution.converged for solution in path)
@@ -82,6 +82,11 @@ class PathPlan:
             n_active.append(np.mean(active, axis=0))
         by_C = [F for at_C in zip(*paths, strict=True) for F in at_C]
         return FoldResult(by_C, np.transpose(n_active).ravel().tolist(), n_unsettled)
+
+    def _solver(self, problem: Problem) -> Solver:
+        """The solver asked for, at a tolerance no finer than that of the folds."""
+        solver = make_solver(self.solver, problem, self.tol, self.max_iter)
+        return replace(solver, tol=max(solver.tol, self.tol))
 
 
 class SelectsParameters(BaseMKL):
@@ -117,20 +122,32 @@ class SelectsParameters(BaseMKL):
         return [(np.sort(train), test) for train, test in splitter.split(X, y, groups)]
 
     def _select(
-        self, problems: list[Problem], kept: Index, y: Array, folds: list[Fold]
+        self, problems: list[Problem], kept: Index, y: Array, s: Array | None, folds: list[Fold]
     ) -> list[Problem]:
-        """The problems with the C and the regularizer that predict held-out samples best."""
+        """The problems with the C and the regularizer that predict held-out samples best.
+
+        Parameters
+        ----------
+        problems : list of Problem
+            One per set of weights, on the samples ``kept``.
+        kept : array of int
+        y : array of shape (n_samples,) or (n_samples, n_outputs)
+            Labels or targets as the user gave them.
+        s : array of shape (n_samples,) or None
+            Sample weights as the user gave them, for the scores.
+        folds : list of (train, test)
+        """
         Cs, settings = self._grid()
         regularizers = [clone(self._make_regularizer()).set_params(**s) for s in settings]
         sources = [row["source"] for row in self.kernels_.rows_]
-        plan = PathPlan(Cs, regularizers, sources, self._path_solver(), self.cv_tol)
+        plan = PathPlan(Cs, regularizers, sources, self.solver, self.cv_tol, self.max_iter)
         inside = [_among(kept, fold) for fold in folds]
         self._check_folds(problems, inside)
         results: list[FoldResult] = Parallel(n_jobs=self.n_jobs)(
             delayed(plan.run)(problems, fold) for fold in inside
         )
         self.candidates_ = [Candidate(float(C), setting) for C in Cs for setting in settings]
-        self.scores_ = self._score(results, y[kept], problems[0].sample_weight, inside)
+        self.scores_ = self._score(results, y[kept], None if s is None else s[kept], inside)
         self.n_active_ = np.mean([result.n_active for result in results], axis=0)
         self._warn_unsettled(results)
         self.best_index_ = _choose(
@@ -149,13 +166,6 @@ class SelectsParameters(BaseMKL):
         )
         regularizer = regularizers[settings.index(best.setting)]
         return [replace(problem, C=best.C, regularizer=regularizer) for problem in problems]
-
-    def _path_solver(self) -> Solver | None:
-        """The solver asked for at the tolerance of the folds; None for the automatic choice."""
-        if isinstance(self.solver, str) and self.solver == "auto":
-            return None
-        solver: Solver = self._resolve("solver", self.solver)
-        return replace(solver, tol=max(solver.tol, self.cv_tol))
 
     def _check_folds(self, problems: list[Problem], folds: list[Fold]) -> None:
         """Refuse folds in which a model could not be fitted or scored."""
@@ -181,14 +191,20 @@ class SelectsParameters(BaseMKL):
         for k, (result, (_, test)) in enumerate(zip(results, folds, strict=True)):
             weights = {"sample_weight": s[test]} if s is not None and weighs else {}
             scores[:, k] = [scorer(model, F, y[test], **weights) for F in result.decisions]
+        if np.isnan(scores).any(axis=1).all():
+            raise ValueError(
+                f"No candidate has a score on all folds: scoring={self.scoring!r} is not a number "
+                f"on fold {int(np.argmax(np.isnan(scores).any(axis=0)))}. R² needs at least 2 test "
+                "samples; use larger folds, or a score such as 'neg_mean_squared_error'."
+            )
         return scores
 
     def _warn_unsettled(self, results: list[FoldResult]) -> None:
         if n_unsettled := sum(result.n_unsettled for result in results):
             warnings.warn(
-                f"{n_unsettled} of the fits that {type(self).__name__} compared stopped before "
-                f"their relative duality gap was cv_tol={self.cv_tol:.0e}; raise cv_tol, or lower "
-                "the largest C.",
+                f"{n_unsettled} of the fits that {type(self).__name__} compared stopped at "
+                f"max_iter before their tolerance (cv_tol={self.cv_tol:.0e}) was reached; raise "
+                "either, or lower the largest C.",
                 ConvergenceWarning,
                 stacklevel=5,
             )
@@ -257,7 +273,7 @@ def _choose(scores: Array, Cs: Sequence[float], n_active: Array, selection: str)
 
     Simplest is the smallest C and, where it is the same, the fewest kernels in use.
     """
-    mean = scores.mean(axis=1)
+    mean = np.nan_to_num(scores.mean(axis=1), nan=-np.inf)
     best = int(np.argmax(mean))
     if selection == "best" or scores.shape[1] < 2:
         return best

@@ -9,6 +9,7 @@ import numpy as np
 from ..banks.base import Index
 from ..losses import Loss
 from ..solvers import Problem
+from ._sample_weights import check_sample_weight
 from ._selection import SelectsParameters
 from .classifier import MKLClassifier
 
@@ -221,9 +222,9 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
         """
 
         def tune(problems: list[Problem], kept: Index) -> list[Problem]:
-            return self._select(
-                problems, kept, np.asarray(y), self._folds(X, np.asarray(y), groups)
-            )
+            labels = np.asarray(y)
+            s = check_sample_weight(sample_weight, len(labels))
+            return self._select(problems, kept, labels, s, self._folds(X, labels, groups))
 
         return self._fit(X, y, sample_weight, tune)
 

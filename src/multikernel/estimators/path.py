@@ -108,9 +108,9 @@ def mkl_path(
     problems, _ = model._assemble(*model._prepare(X, y, sample_weight))
     problems = [model._ready(problem) for problem in problems]
     values = _grid(Cs, min(critical_C(problem) for problem in problems))
-    solver = None if _is_auto(model.solver) else model._make_solver(problems[0])
     paths = [
-        regularization_path(problem, values, solver=solver, tol=model.tol) for problem in problems
+        regularization_path(problem, values, solver=model._make_solver(problem))
+        for problem in problems
     ]
     solutions = [list(at_C) for at_C in zip(*paths, strict=True)]
     rows = model.kernels_.table()
@@ -125,10 +125,6 @@ def mkl_path(
         sources=[row["source"] for row in rows],
         solutions=solutions,
     )
-
-
-def _is_auto(solver: Any) -> bool:
-    return isinstance(solver, str) and solver == "auto"
 
 
 def _grid(Cs: int | Sequence[float], first: float) -> Array:

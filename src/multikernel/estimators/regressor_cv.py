@@ -9,6 +9,7 @@ import numpy as np
 from ..banks.base import Index
 from ..losses import Loss
 from ..solvers import Problem
+from ._sample_weights import check_sample_weight
 from ._selection import SelectsParameters
 from .regressor import MKLRegressor
 
@@ -188,11 +189,8 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
         """
 
         def tune(problems: list[Problem], kept: Index) -> list[Problem]:
-            return self._select(
-                problems,
-                kept,
-                np.asarray(y, dtype=np.float64),
-                self._folds(X, np.asarray(y, dtype=np.float64), groups),
-            )
+            targets = np.asarray(y, dtype=np.float64)
+            s = check_sample_weight(sample_weight, len(targets))
+            return self._select(problems, kept, targets, s, self._folds(X, targets, groups))
 
         return self._fit(X, y, sample_weight, tune)

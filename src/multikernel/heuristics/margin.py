@@ -17,7 +17,7 @@ from .base import WeightRule, of_mean_one
 
 @dataclass(repr=False, eq=False)
 class MarginShares(WeightRule):
-    r"""Train one machine on the sum of the kernels and weigh each by its share in the margin.
+    r"""Train one machine on the mean of the kernels and weigh each by its share in the margin.
 
     The idea of EasyMKL: the more a kernel pushes the classes apart, the more weight it gets. Labels
     use the squared hinge loss, whose dual regularizes the hulls of the classes as EasyMKL does,
@@ -26,7 +26,7 @@ class MarginShares(WeightRule):
     Parameters
     ----------
     C : float, default=1.0
-        Inverse regularization of the machine.
+        Inverse regularization of the machine, counted on the mean of the kernels.
 
     Notes
     -----
