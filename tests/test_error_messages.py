@@ -177,4 +177,4 @@ def test_not_enough_memory(monkeypatch):
     needed = float(re.search(r"need (\d+) GB", message).group(1))
     assert needed == pytest.approx(20 * 50_000**2 * 8 / 2 / 1e9, rel=0.2)  # one triangle, in panels
     assert "but 16 GB are free" in message
-    assert "dtype=float32 (half of it)" in message
+    assert "dtype='float32', which takes half of it" in message

@@ -42,11 +42,13 @@ def available_memory() -> float:
     return min(limits)
 
 
-def check_memory(n_bytes: float, what: str) -> None:
+_ADVICE = "use fewer kernels or samples, or dtype='float32', which takes half of it"
+
+
+def check_memory(n_bytes: float, what: str, advice: str = _ADVICE) -> None:
     """Raise MemoryError, with the sum in the message, before an allocation that cannot succeed."""
     limit = available_memory()
     if n_bytes > limit:
         raise MemoryError(
-            f"{what} need {format_bytes(n_bytes)}, but {format_bytes(limit)} are free; "
-            "use fewer kernels or samples, dtype=float32 (half of it), or low-rank kernels."
+            f"{what} need {format_bytes(n_bytes)}, but {format_bytes(limit)} are free; {advice}."
         )

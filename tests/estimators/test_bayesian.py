@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -220,16 +221,45 @@ def few_labels(rng, n):
     return X, np.digitize(y, [-0.5, 0.5])
 
 
+LOOSE = {"alpha_upsilon": 1.0, "beta_upsilon": 1.0}
+
+
 @pytest.mark.parametrize("kw", [{}, {"sample_precision": "shared"}], ids=str)
 def test_few_labels_are_explained_where_the_mean_field_family_cannot(kw, rng):
     X, y = few_labels(rng, 80)
     kernels = {"first": [0], "second": [1], "useless": [2]}
-    model = BayesianMKLClassifier(kernels, tol=1e-4, **kw).fit(X, y)
-    better = BayesianMKLClassifier(kernels, tol=1e-4, inference="structured", **kw).fit(X, y)
+    kw = {"tol": 1e-4, "priors": LOOSE} | kw
+    model = BayesianMKLClassifier(kernels, **kw).fit(X, y)
+    better = BayesianMKLClassifier(kernels, inference="structured", **kw).fit(X, y)
     assert model.inference_ == better.inference_ == "structured"
     assert_allclose(model.elbo_, better.elbo_, rtol=1e-12)
     assert model.score(*few_labels(rng, 300)) > 0.65  # the most frequent class has 0.43
     assert model.kernel_table_.groupby("source")["contribution"].sum().idxmax() == "first"
+
+
+def test_constant_labels_are_refused(classes):
+    X, y = classes
+    with pytest.raises(ValueError, match="Label 1 is the same for all samples"):
+        classifier().fit(X, np.c_[y == "a", np.ones(len(y))].astype(int))
+
+
+def test_sparse_priors_on_several_classes_stay_quiet(rng):
+    X, y = few_labels(rng, 60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        BayesianMKLClassifier(sparsity="both", max_iter=60).fit(X, y)
+
+
+def test_intermediate_outputs_of_classes_have_known_precision(rng):
+    X, y = few_labels(rng, 80)
+    kernels = {"first": [0], "second": [1], "useless": [2]}
+    model = BayesianMKLClassifier(kernels, tol=1e-4).fit(X, y)
+    assert model.inference_ == "mean_field"
+    assert model.priors_["alpha_upsilon"] * model.priors_["beta_upsilon"] == pytest.approx(100)
+    assert model.score(*few_labels(rng, 300)) > 0.65
+    other = BayesianMKLClassifier(kernels, coding="regression", tol=1e-3).fit(X, y)
+    assert other.priors_["alpha_upsilon"] == 1.0
 
 
 def test_that_nothing_is_explained_is_said(rng):
@@ -384,7 +414,7 @@ def test_plain_updates_start_at_random(numbers):
 @pytest.mark.parametrize("outputs", ["shared_weights", "shared_samples"])
 def test_the_memory_announced_is_the_memory_taken(outputs, rng, monkeypatch):
     n, announced = 400, []
-    monkeypatch.setattr(_bayesian, "check_memory", lambda size, what: announced.append(size))
+    monkeypatch.setattr(_bayesian, "check_memory", lambda size, *what: announced.append(size))
     X = rng.normal(size=(n, 1))
     Y = np.sin(X) + 0.1 * rng.normal(size=(n, 8))
     model = BayesianMKLRegressor([RBF()], outputs=outputs, tol=1e-2)

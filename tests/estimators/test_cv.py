@@ -27,6 +27,7 @@ from multikernel import (
     MKLRegressor,
     MKLRegressorCV,
     NewtonWeights,
+    ProbabilisticMKLRegressor,
     QNorm,
     ViewBundle,
     mkl_path,
@@ -367,3 +368,8 @@ def test_a_path_begins_where_the_first_kernel_enters(table):
 def test_a_path_needs_positive_values(table, Cs):
     with pytest.raises(ValueError, match="Cs must be"):
         mkl_path(MKLRegressor(SOURCES), *table, Cs=Cs)
+
+
+def test_a_path_is_for_estimators_with_a_C(table):
+    with pytest.raises(TypeError, match="mkl_path takes an MKLClassifier"):
+        mkl_path(ProbabilisticMKLRegressor(SOURCES), *table)

@@ -250,3 +250,14 @@ def test_three_omics_in_training_and_two_in_the_test_set():
     assert accuracy > balanced_accuracy_score(y_test, two.predict(test)) - 0.05
     shares = model.decision_contributions(test, by="source")
     assert np.all(shares[:, model.sources_.index("protein")] == 0)
+
+
+def test_targets_in_another_order_are_refused():
+    ids = [f"p{i}" for i in range(20)]
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), index=ids)
+    X, y = ViewBundle.align({"a": table, "b": table[0]}), table[1]
+    assert X.block("b").shape == (20, 1)
+    model = MKLRegressor().fit(X, y)
+    with pytest.raises(ValueError, match=r"row 0 is 'p19' where X has 'p0'; pass y.loc\[X.ids\]"):
+        model.fit(X, y[::-1])
+    assert_allclose(model.fit(X, y[::-1].loc[X.ids]).predict(X), model.fit(X, y).predict(X))

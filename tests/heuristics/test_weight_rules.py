@@ -149,6 +149,10 @@ def test_clear_errors(parts):
         ([1.0, -1.0, 1.0, 1.0], "nonnegative"),
         ([1.0, 1.0], "2 weights for 4 kernels"),
         (np.zeros(4), "not all zero"),
+        (None, "one per kernel, or a rule such as Alignment"),
+        ("alignment", "or a rule such as Alignment"),
+        (Alignment, "or a rule such as Alignment"),
+        ({"a": 1.0}, "or a rule such as Alignment"),
     ]:
         model = MKLClassifier("precomputed", regularizer=FixedWeights(weights), normalize=None)
         with pytest.raises(ValueError, match=message):

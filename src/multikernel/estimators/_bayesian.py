@@ -63,6 +63,11 @@ class BaseBayesianMKL(BaseMKL):
                 "sample_precision='separate', or sparsity='none' or 'kernels'."
             )
 
+    @property
+    def _own_priors(self) -> dict[str, float]:
+        """Priors that differ from those of a regression, unless the user gives others."""
+        return {}
+
     def _make_priors(self) -> Priors:
         """The priors behind ``sparsity`` and ``priors``."""
         given = self.priors
@@ -74,7 +79,7 @@ class BaseBayesianMKL(BaseMKL):
                 )
             priors = given
         elif given is None or isinstance(given, dict):
-            priors = Priors.for_sparsity(self.sparsity, **(given or {}))
+            priors = Priors.for_sparsity(self.sparsity, **(self._own_priors | (given or {})))
         else:
             raise TypeError(
                 "priors must be None, a Priors object or a dict such as "
@@ -101,7 +106,12 @@ class BaseBayesianMKL(BaseMKL):
             bank = self._fit_kernels(X, None, np.arange(n))
             n_sets = 1 if self.outputs == "shared_samples" else L
             size = 8.0 * n**2 * (n_sets + 6)  # factors, Q, and what makes them
-            check_memory(size, f"posterior covariances of {n:,} samples")
+            check_memory(
+                size,
+                f"posterior covariances of {n:,} samples and {n_sets:,} outputs",
+                "use fewer samples"
+                + ("" if n_sets == 1 else ", or outputs='shared_samples', which has one set"),
+            )
             posterior = fit_conjugate(
                 bank,
                 Y,

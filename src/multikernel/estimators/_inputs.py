@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from .._validation import check_stack, refuse_collection, refuse_stack
 from ..kernels import KernelBundle, KernelFamily, Kernels, KernelSet, PrecomputedKernels, ViewBundle
+from ..kernels.rows import plain
 
 BUNDLES = (ViewBundle, KernelBundle)
 
@@ -80,6 +81,19 @@ def check_inputs(estimator: Any, X: Any, *, reset: bool) -> Any:
         return X
     refuse_stack(X)
     return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+
+
+def refuse_other_order(X: Any, y: Any) -> None:
+    """Refuse pandas targets that name the samples of a row container in another order."""
+    if not isinstance(X, BUNDLES) or not hasattr(y, "iloc") or len(y) != len(X):
+        return
+    ours, theirs = list(X.ids), y.index.tolist()
+    if ours != theirs and set(ours) == set(theirs):
+        k = next(k for k, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
+        raise ValueError(
+            f"y names the samples of X in another order: row {k} is {plain(theirs[k])!r} where X "
+            f"has {plain(ours[k])!r}; pass y.loc[X.ids]."
+        )
 
 
 def _check_bundle(estimator: Any, X: Any, reset: bool) -> Any:

@@ -20,7 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._component import Array
 from ..bayes.conjugate.probit import largest_probability, sign_probability
 from ._bayesian import BaseBayesianMKL
-from ._inputs import check_inputs
+from ._inputs import check_inputs, refuse_other_order
+
+_KNOWN_PRECISION = {"alpha_upsilon": 1e6, "beta_upsilon": 1e-4}  # mean 100, sd 0.1
 
 
 class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
@@ -39,7 +41,9 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
     sparsity : {"none", "kernels", "samples", "both"}, default="none"
         Whose weights may vanish.
     priors : dict or Priors, default=None
-        Shapes and *scales* of the Gamma priors by the names of [G12]_.
+        Shapes and *scales* of the Gamma priors by the names of [G12]_. The probit codings keep the
+        precision of intermediate outputs near 100 (shape 1e6, scale 1e-4), as BEMKL does: with a
+        prior that lets it fall, all weights may vanish.
     outputs : {"shared_weights", "shared_samples"}, default="shared_weights"
         What several classes or labels share.
     sample_precision : {"separate", "shared"}, default="separate"
@@ -212,6 +216,7 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} must be one of {known}, got {getattr(self, name)!r}.")
         X = check_inputs(self, X, reset=True)
+        refuse_other_order(X, y)
         signs = self._encode(y)
         check_consistent_length(X, signs)
         self._y_mean, self._y_scale = np.zeros(signs.shape[1]), np.ones(signs.shape[1])
@@ -225,6 +230,11 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
             )
         self._infer(X, np.ascontiguousarray(Y.T), self._targets, float(self.margin))
         return self
+
+    @property
+    def _own_priors(self) -> dict[str, float]:
+        """Intermediate outputs of known precision for the probit codings."""
+        return _KNOWN_PRECISION if self.coding == "probit" else {}
 
     def _encode(self, y: Any) -> Array:
         """Signs of shape (n, n_outputs), and ``classes_``."""
@@ -240,7 +250,13 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
             y = check_array(y, accept_sparse=True, input_name="y")
             y = y.toarray() if hasattr(y, "toarray") else y
             self.classes_, self._flat = np.arange(y.shape[1]), False
-            return np.where(y > 0, 1.0, -1.0)
+            signs = np.where(y > 0, 1.0, -1.0)
+            if len(constant := np.flatnonzero(np.ptp(signs, axis=0) == 0)):
+                raise ValueError(
+                    f"Label {constant[0]} is the same for all samples, so there is nothing to "
+                    "learn about it; leave its column out."
+                )
+            return signs
         y = self._check_labels(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:

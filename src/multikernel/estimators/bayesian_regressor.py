@@ -16,7 +16,7 @@ from sklearn.utils import (
 
 from .._component import Array
 from ._bayesian import BaseBayesianMKL
-from ._inputs import check_inputs
+from ._inputs import check_inputs, refuse_other_order
 
 
 class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
@@ -207,6 +207,7 @@ class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
         """
         self._check_parameters()
         X = check_inputs(self, X, reset=True)
+        refuse_other_order(X, y)
         y = self._check_targets(X, y)
         if len(y) < 2:
             raise ValueError(

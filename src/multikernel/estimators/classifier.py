@@ -23,7 +23,7 @@ from ._calibration import (
     sigmoid_probabilities,
     stratified_folds,
 )
-from ._inputs import check_inputs
+from ._inputs import check_inputs, refuse_other_order
 from ._logging import log_level
 from ._sample_weights import check_sample_weight, class_factors
 
@@ -209,6 +209,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         """Check everything that the user gave, and encode the labels."""
         self._check_parameters()
         X = check_inputs(self, X, reset=True)
+        refuse_other_order(X, y)
         y = self._check_labels(y)
         check_consistent_length(X, y)
         s = check_sample_weight(sample_weight, X.shape[0])

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from .._component import Array
 from ..solvers import Solution, critical_C, regularization_path
-from ._base import only_or_stack
+from ._base import BaseMKL, only_or_stack
 
 _DECADES = 4  # beyond the C at which the first kernel enters
 _NOTHING = 1e-6  # of the largest weight
@@ -83,8 +83,9 @@ def mkl_path(
     y : array of shape (n_samples,) or (n_samples, n_outputs)
         Targets.
     Cs : int or sequence of float, default=20
-        A number stands for as many values, evenly spaced in their logarithms, over four decades
-        from the C at which the first kernel enters (from 0.001 to 1000 where all are always in).
+        They are sorted. A number stands for as many values, evenly spaced in their logarithms, over
+        four decades from the C at which the first kernel enters (from 0.001 to 1000 where all are
+        always in).
     sample_weight : array of shape (n_samples,), optional
         Factors on C.
 
@@ -104,6 +105,11 @@ def mkl_path(
     >>> path.n_active.tolist()
     [1, 2, 4, 4]
     """
+    if not isinstance(estimator, BaseMKL) or not hasattr(estimator, "_prepare"):
+        raise TypeError(
+            "mkl_path takes an MKLClassifier, an MKLRegressor or one of their multi-task forms, "
+            f"which have a C; got {type(estimator).__name__}."
+        )
     model = clone(estimator)
     problems, _ = model._assemble(*model._prepare(X, y, sample_weight))
     problems = [model._ready(problem) for problem in problems]

@@ -11,7 +11,7 @@ from sklearn.utils import check_array, check_consistent_length
 from .._component import Array
 from ..losses import Loss
 from ._base import BaseMKL, Prepared, Tune
-from ._inputs import check_inputs
+from ._inputs import check_inputs, refuse_other_order
 from ._logging import log_level
 from ._sample_weights import check_sample_weight
 
@@ -172,6 +172,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         """Check everything that the user gave."""
         self._check_parameters()
         X = check_inputs(self, X, reset=True)
+        refuse_other_order(X, y)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."

@@ -127,7 +127,7 @@ def _memory(n_samples: int, n_kernels: int) -> Iterator[Finding]:
             "problem",
             "memory",
             f"{sum_}, but {format_bytes(free)} are free: use fewer kernels or samples, float32 "
-            "(half of it), or low-rank kernels.",
+            "(half of it).",
         )
     else:
         much = needed > _MUCH * free

@@ -62,7 +62,7 @@ def _split(table: Any, name: str, as_block: Any) -> tuple[Ids, Any]:
             raise ValueError(f"Table {name!r} has {len(ids)} ids for {block.shape[0]} rows.")
         return ids, block.set_axis(ids, axis=0) if hasattr(block, "iloc") else block
     if hasattr(table, "iloc"):
-        return table.index.tolist(), table
+        return table.index.tolist(), table if len(table.shape) == 2 else table.to_frame()
     raise TypeError(
         f"Table {name!r} has no sample ids: pass a pandas DataFrame indexed by them, or a pair "
         f"(ids, block); got {type(table).__name__}."

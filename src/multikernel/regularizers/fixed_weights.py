@@ -54,9 +54,12 @@ class FixedWeights(Regularizer):
 
     def check(self) -> None:
         """Raise ValueError where the parameters are out of range."""
-        if self._has_rule:
+        if self._has_rule and not isinstance(self.weights, type):
             return
-        w = self._w
+        try:
+            w = self._w
+        except (TypeError, ValueError):
+            w = np.zeros(0)
         if w.ndim != 1 or not np.all(np.isfinite(w)) or np.any(w < 0) or not np.any(w > 0):
             raise ValueError(
                 "FixedWeights: weights must be finite, nonnegative and not all zero, one per "
@@ -77,6 +80,7 @@ class FixedWeights(Regularizer):
 
     def for_training(self, problem: Any, sources: Sequence[str]) -> Regularizer:
         """The regularizer with the weights that its rule, if it has one, makes of the data."""
+        self.check()
         if not self._has_rule:
             return self
         return replace(self, weights=self.weights.weights(problem, sources))

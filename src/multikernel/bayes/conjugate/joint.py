@@ -69,12 +69,13 @@ class Preconditioner:
         large = order[largest[order] > _LARGE * largest.max()]
         small = np.setdiff1d(np.arange(len(V)), large)
         level = mu[:, small].mean(axis=1) if len(small) else np.zeros(len(mu))
-        for A, c in zip(self.factors, level, strict=True):
-            np.multiply(design.Q, c, out=A.T, casting="same_kind")  # symmetric
-        for r in large:
-            self._add_square(mu[:, r] - level, design.combine(V[:, r]))
-        for o, A in enumerate(self.factors):
-            self._factor(o, A, lam[o])
+        with np.errstate(over="ignore", invalid="ignore"):  # then the factor fails, and one serves
+            for A, c in zip(self.factors, level, strict=True):
+                np.multiply(design.Q, c, out=A.T, casting="same_kind")  # symmetric
+            for r in large:
+                self._add_square(mu[:, r] - level, design.combine(V[:, r]))
+            for o, A in enumerate(self.factors):
+                self._factor(o, A, lam[o])
 
     def _add_square(self, curvature: Array, K: Array) -> None:
         r"""Add multiples of :math:`K K^\top`, which all outputs share, to the lower triangles."""
@@ -87,13 +88,13 @@ class Preconditioner:
     def _factor(self, o: int, A: Array, lam: Array) -> None:
         """Scale the matrix of an output and overwrite it by its factor; by one if that fails."""
         diagonal = np.diag_indices_from(A)
-        self.scales[o] = np.sqrt(A[diagonal] + lam)
+        self.scales[o] = np.sqrt(np.minimum(A[diagonal], np.finfo(A.dtype).max) + lam)
         inverse = (1 / self.scales[o]).astype(A.dtype)
         A *= inverse
         A.T[...] *= inverse
         A[diagonal] = 1 + 4 * np.sqrt(len(A)) * np.finfo(A.dtype).eps  # rounding of the rest
         _, failed = self._potrf(A, lower=True, clean=False, overwrite_a=True)
-        if failed:
+        if failed or not np.all(np.isfinite(A[diagonal])):
             A[...] = np.eye(len(A))
 
     def solve(self, B: Array) -> Array:
