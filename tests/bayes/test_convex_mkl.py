@@ -10,6 +10,7 @@ from bayes_problems import degenerate_grams, make_bayes_problem
 from numpy.testing import assert_allclose
 from oracle import factor
 
+from multikernel.banks import PackedBank
 from multikernel.bayes import (
     BayesProblem,
     ConvexMKL,
@@ -211,6 +212,18 @@ def test_matched_strength_is_the_mean_slope_of_the_evidence():
     assert_allclose(matched_strength(e, 2.0) * 2 * np.sum(state.d**2), state.d @ e.t)
     off = Evaluation(problem, state._replace(d=np.zeros_like(state.d)))
     assert matched_strength(off) == np.max(off.t)
+
+
+@ORDER
+@EVERY
+def test_kernels_of_zeros_leave_the_constant(likelihood, p):
+    problem = make_bayes_problem(likelihood, n=6)
+    nothing = replace(problem, bank=PackedBank.from_grams(np.zeros((2, 6, 6))))
+    assert matched_strength(Evaluation(nothing, first_state(nothing)), p) == 1.0
+    found = ConvexMKL(p=p).infer(nothing)
+    assert found.converged
+    constant = problem.likelihood.value(problem.y, found.intercept)
+    assert_allclose(found.objective, np.sum(constant), rtol=1e-6)
 
 
 @EVERY

@@ -225,6 +225,114 @@ def test_em_says_where_a_gamma_prior_has_no_best_weight():
         ExpectationMaximization().infer(problem)
 
 
+@pytest.mark.parametrize("shape", [3.5, 4.0])  # rank 5 of 5 samples, 6 of 6
+def test_em_refuses_a_gamma_prior_that_takes_all_of_the_rank(shape):
+    n = int(2 * (shape - 1))
+    problem = make_bayes_problem(
+        Gaussian(), n=n, M=2, hyper_prior=GammaPrior(shape=shape, rate=0.0)
+    )
+    with pytest.raises(ValueError, match="rank at most"):
+        ExpectationMaximization().infer(problem)
+
+
+def test_em_lets_zero_kernels_be_under_a_prior_that_keeps_zeros():
+    prior = GammaPrior(shape=1.0, rate=0.0)
+    problem = make_bayes_problem(
+        Gaussian(), n=12, grams=degenerate_grams("zero kernel"), hyper_prior=prior
+    )
+    assert infer(ExpectationMaximization(max_iter=3), problem).weights[-1] == 0
+
+
+@METHOD
+def test_methods_are_equal_where_their_parameters_are(method):
+    used = method(max_iter=2)
+    used._infer(make_bayes_problem(Gaussian()), first_state(make_bayes_problem(Gaussian())))
+    assert used == method(max_iter=2)
+    assert used != method(max_iter=3)
+
+
+def mixed_problem(seed: int) -> tuple[BayesProblem, State]:
+    """Kernels on scales that are orders of magnitude apart, and a start at which most are gone."""
+    rng = np.random.default_rng(seed)
+    problem = make_bayes_problem(
+        Gaussian(),
+        n=int(rng.integers(8, 20)),
+        M=int(rng.integers(2, 7)),
+        seed=seed,
+        noise=rng.choice([0.05, 0.5, 3.0]),
+    )
+    M = problem.bank.n_kernels
+    grams = [10.0 ** rng.uniform(-4, 4) * problem.bank.combine(only) for only in np.eye(M)]
+    problem = BayesProblem(PackedBank.from_grams(grams), problem.y, Gaussian())
+    start = first_state(problem)
+    left = np.where(rng.random(M) < 0.5, 10.0 ** -rng.choice([0, 30, 300], size=M), 0.0)
+    return problem, start._replace(d=np.zeros(M) if seed % 3 == 0 else start.d * left)
+
+
+@METHOD
+@pytest.mark.parametrize("begin", ["none", "one", "some"])
+def test_the_evidence_never_falls_when_kernels_come_back(method, begin):
+    for seed in (0, 3, 7, 8, 11):
+        rng = np.random.default_rng(seed)
+        n, M = int(rng.integers(5, 15)), 20
+        Zs = rng.normal(size=(M, n, 2)) * 10.0 ** rng.uniform(-2, 2, size=(M, 1, 1))
+        grams = Zs @ np.swapaxes(Zs, 1, 2)
+        problem = make_bayes_problem(Gaussian(), n=n, grams=grams, seed=seed, noise=0.01)
+        kept = {"none": np.zeros(M), "one": np.eye(M)[0], "some": rng.random(M) < 0.4}[begin]
+        start = first_state(problem)
+        inference = infer(method(max_iter=60), problem, start._replace(d=start.d * kept))
+        assert largest_rise(inference) <= 1e-10
+        assert np.all(np.isfinite(inference.weights))
+
+
+@pytest.mark.parametrize("name", ["mackay", "newton", "double_loop", "reweighted"])
+def test_what_is_certified_is_stationary_wherever_it_began(name):
+    for seed in range(12):
+        problem, start = mixed_problem(seed)
+        found = METHODS[name]().infer(problem, start)
+        assert found.converged
+        assert found.n_iter < 1000
+        e = Evaluation(problem, found.state)
+        # no weight, however small, that a kernel could usefully have more of
+        small = found.weights * e.t < 1e-8 * problem.y.size
+        assert np.all(e.q[small] <= e.t[small] * (1 + 1e-5))
+
+
+@pytest.mark.parametrize("prior", EVERY_PRIOR, ids=repr)
+def test_weights_leave_zero_under_every_prior(prior):
+    problem = dense_problem(hyper_prior=prior)
+    start = first_state(problem)._replace(d=np.zeros(problem.bank.n_kernels))
+    found = InformationNewton().infer(problem, start)
+    assert_allclose(found.objective, InformationNewton().infer(problem).objective, rtol=1e-6)
+
+
+@METHOD
+@pytest.mark.parametrize("max_iter", [2, 5000])
+def test_history_ends_where_the_method_ended(method, max_iter):
+    problem = dense_problem()
+    found = infer(method(max_iter=max_iter, tol=1e-4), problem)
+    assert found.converged == (max_iter > 2)
+    assert found.history["objective"][-1] == found.objective
+    assert found.history["stationarity"][-1] == found.stationarity
+    assert found.n_iter == len(found.history["objective"]) - 1
+    start = Evaluation(problem, first_state(problem))
+    assert_allclose(found.history["objective"][0], start.value)
+
+
+@METHOD
+def test_kernels_that_are_not_definite_stop_a_method_with_advice(method):
+    rng = np.random.default_rng(0)
+    vectors = np.linalg.qr(rng.normal(size=(20, 20)))[0]
+    values = np.append(np.linspace(1.0, 2.0, 19), -1e-3)  # as rounding leaves them, but more
+    y = vectors[:, :-1] @ (30 * rng.normal(size=(19, 1)))
+    bank = PackedBank.from_grams([(vectors * values) @ vectors.T])
+    problem = BayesProblem(bank, y, Gaussian(), fit_intercept=False)
+    with pytest.warns(ConvergenceWarning, match="dtype='float64'"):
+        found = method().infer(problem)
+    assert largest_rise(found) <= 1e-10
+    assert np.all(np.isfinite(found.dual_coef))
+
+
 @METHOD
 def test_an_unfinished_run_says_so(method):
     with pytest.warns(ConvergenceWarning, match=f"{method.__name__} stopped after 2 iterations"):

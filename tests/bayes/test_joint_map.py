@@ -247,3 +247,14 @@ def test_degenerate_kernels(likelihood, kind):
 def test_an_unfinished_run_says_so():
     with pytest.warns(ConvergenceWarning, match="JointMAP stopped after 2 iterations"):
         JointMAP(jitter=0.1, max_iter=2).infer(make_bayes_problem(Gaussian(0.05)))
+
+
+@pytest.mark.parametrize("max_iter", [2, 500])
+def test_history_ends_where_the_search_ended(max_iter):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        found = JointMAP(jitter=0.1, max_iter=max_iter).infer(make_bayes_problem(Gaussian(0.05)))
+    assert found.converged == (max_iter > 2)
+    assert found.history["objective"][-1] == found.objective
+    assert found.history["stationarity"][-1] == found.stationarity
+    assert found.n_iter == len(found.history["objective"]) - 1

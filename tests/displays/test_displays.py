@@ -9,8 +9,13 @@ from matplotlib import pyplot as plt
 from numpy.testing import assert_allclose
 
 from multikernel.datasets import load_demo, make_multiview_classification
-from multikernel.displays import ConvergenceDisplay, WeightsDisplay
-from multikernel.estimators import BayesianMKLRegressor, MKLClassifier
+from multikernel.displays import ConvergenceDisplay, PredictiveDisplay, WeightsDisplay
+from multikernel.estimators import (
+    BayesianMKLRegressor,
+    MKLClassifier,
+    MKLRegressor,
+    ProbabilisticMKLRegressor,
+)
 
 matplotlib.use("Agg")
 
@@ -161,3 +166,14 @@ def test_negative_weights_are_seen_and_count(repeat):
         assert (low, high) == (-90.0, 90.0)
         side = display.ax_.child_axes[0]
         assert_allclose([bar.get_width() for bar in side.patches], [0.75, 0.25])
+
+
+def test_estimators_without_what_is_drawn_are_refused():
+    X = np.linspace(0, 1, 12)[:, np.newaxis]
+    y = np.sin(3 * X[:, 0])
+    with pytest.raises(TypeError, match=r"no duality gap to draw; see its history_"):
+        ConvergenceDisplay.from_estimator(
+            ProbabilisticMKLRegressor().fit(X, y + 0.1 * (X[:, 0] > 0.5))
+        )
+    with pytest.raises(TypeError, match="no predictive standard deviations"):
+        PredictiveDisplay.from_estimator(MKLRegressor().fit(X, y), X, y)

@@ -474,6 +474,7 @@ def bumps(seed):
     return Phi[:, np.newaxis] * Phi, y
 
 
+@pytest.mark.filterwarnings("ignore:The noise variance ended")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("learn_likelihood", [True, False])
 def test_newton_with_restarts_is_never_worse_than_other_methods(learn_likelihood):
@@ -541,8 +542,13 @@ def test_labels_have_the_variational_bound_by_default(labels):
 
 def test_the_convex_objective_has_a_duality_gap(waves):
     X, y = waves
-    model = ProbabilisticMKLRegressor(RBF([0.2, 0.5, 2]), objective="mkl", strength=20.0)
-    model.fit(X, y)
+    model = ProbabilisticMKLRegressor(
+        RBF([0.2, 0.5, 2]),
+        likelihood=Gaussian(0.04),
+        learn_likelihood=False,
+        objective="mkl",
+        strength=20.0,
+    ).fit(X, y)
     assert model.converged_
     assert 0 <= model.gap_ <= 1e-6
     assert model.gap_ == model.stationarity_
@@ -671,6 +677,7 @@ def test_constant_targets_are_predicted_with_hardly_any_doubt(likelihood, value)
     assert np.all(std < 1e-3 * (value or 1))
 
 
+@pytest.mark.filterwarnings("ignore:The noise variance ended")
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_few_samples(n):
     X = np.random.default_rng(n).normal(size=(n, 2))
@@ -696,6 +703,7 @@ def test_singular_and_repeated_kernels():
     assert_allclose(zero.predict(np.zeros((3, 40, 2))), y.mean())
 
 
+@pytest.mark.filterwarnings("ignore:The noise variance ended")
 def test_noiseless_targets_are_interpolated():
     x = np.linspace(-1, 1, 12)[:, np.newaxis]
     model = ProbabilisticMKLRegressor(Linear()).fit(x, 3 * x[:, 0] + 1)
@@ -716,6 +724,96 @@ def test_weights_without_bound_are_told_with_a_remedy(method):
     assert ProbabilisticMKLClassifier(objective="mkl").fit(X, y).converged_  # it has a penalty
     with pytest.warns(ConvergenceWarning, match="weights grow without bound"):
         model.fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.fixture(scope="module")
+def quiet():
+    """Waves with next to no noise."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-2, 2, size=(200, 1))
+    return x, np.sin(2 * x[:, 0]) + 1e-3 * rng.normal(size=200)
+
+
+@pytest.mark.filterwarnings("ignore:The noise variance ended")
+@pytest.mark.parametrize("method", ["auto", "mackay"])
+def test_single_precision_bears_targets_without_noise(quiet, method):
+    X, y = quiet
+    model = ProbabilisticMKLRegressor(RBF([0.5, 2, 8]), dtype="float32", method=method).fit(X, y)
+    assert model.converged_
+    assert np.all(np.diff(model.history_["objective"]) <= 1e-10 * abs(model.objective_))
+    assert 1e-6 < model.noise_var_ < 1e-4  # as little as the rounded kernels allow
+    assert_allclose(model.predict(X), y, atol=0.01)
+    again = clone(model).set_params(n_restarts=2, random_state=0, tol=1e-3).fit(X, y)
+    assert again.log_evidence_ > model.log_evidence_ - 1
+
+
+@pytest.mark.parametrize("method", ["auto", "mackay"])
+def test_single_precision_says_when_it_did_not_settle(method):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(200, 1))
+    y = np.sin(2 * X[:, 0]) + 0.03 * rng.normal(size=200)
+    model = ProbabilisticMKLRegressor(RBF([0.5, 2, 8]), dtype="float32", method=method, max_iter=3)
+    with pytest.warns(ConvergenceWarning, match="; raise max_iter or tol"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("objective", ["mkl", "map"])
+def test_the_search_for_the_likelihood_has_the_limits_of_the_estimator(waves, objective):
+    settings = {"jitter": 1.0} if objective == "map" else {"strength": 20.0}
+    model = ProbabilisticMKLRegressor(objective=objective, max_iter=1, **settings)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(*waves)
+    stage = [str(w.message) for w in caught if "takes its likelihood" in str(w.message)]
+    assert len(stage) == 1
+    assert "stopped after 1 iterations" in stage[0]
+    assert f"objective='{objective}'" in stage[0]
+    assert "hyper_prior" not in stage[0]
+    assert "Raise max_iter or tol" in stage[0]
+
+
+@pytest.mark.filterwarnings("ignore:The noise variance ended")
+def test_the_search_for_the_likelihood_says_when_kernels_are_too_rough():
+    x = np.random.default_rng(0).uniform(-2, 2, size=(120, 1))
+    model = ProbabilisticMKLRegressor(RBF([20, 50, 200]), dtype="float32", objective="mkl")
+    with pytest.warns(ConvergenceWarning, match=r"takes its likelihood .* Use dtype='float64'"):
+        model.fit(x, x[:, 0] ** 2 + x[:, 0])
+    with pytest.warns(ConvergenceWarning, match=r"not precise enough .* dtype='float64'"):
+        model.set_params(objective="evidence").fit(x, x[:, 0] ** 2 + x[:, 0])
+    assert np.all(np.isfinite(model.predict(x, return_std=True)))
+
+
+def test_no_method_is_the_best_one_with_the_limits_of_the_estimator(waves):
+    auto, none = (
+        ProbabilisticMKLRegressor(method=method, tol=1e-2).fit(*waves) for method in ("auto", None)
+    )
+    assert none.n_iter_ == auto.n_iter_
+    with pytest.warns(ConvergenceWarning, match="InformationNewton stopped after 2 iterations"):
+        none.set_params(max_iter=2, tol=1e-6).fit(*waves)
+
+
+def test_predictions_of_the_joint_mode_are_without_jitter(waves, queries):
+    X, y = waves
+    model = ProbabilisticMKLRegressor(RBF([0.5, 2]), objective="map", jitter=0.5).fit(X, y)
+    spread = model.predict(queries, return_std=True)[1] ** 2
+    latent = model.predict_latent(queries, return_std=True)[1] ** 2
+    assert_allclose(spread, latent + model.noise_var_, rtol=1e-10)
+    assert_allclose(model.site_var_, model.noise_var_ + 0.5)  # the fit has it
+    evidence = taxonomy(model)["VB"].value
+    assert_allclose(-2 * model.log_evidence_, evidence, rtol=1e-8)
+    assert_allclose(
+        model.log_evidence_,
+        _contrast_density(model.problem_.bank.combine(model.weights_), y, model.noise_var_),
+        rtol=1e-8,
+    )
+
+
+def _contrast_density(K, y, noise):
+    """The log-density of the contrasts of y, an orthonormal basis of them at a time."""
+    n = len(y)
+    basis = np.linalg.svd(np.ones((1, n)))[2][1:]
+    C = basis @ (K + noise * np.eye(n)) @ basis.T
+    return multivariate_normal(np.zeros(n - 1), C).logpdf(basis @ y)
 
 
 @pytest.mark.parametrize("method", ["double_loop", "newton", "mackay"])
@@ -801,3 +899,17 @@ def test_constant_features_get_no_weight():
     model = ProbabilisticMKLRegressor().fit(np.ones((30, 1)), rng.normal(size=30))
     assert np.all(np.isfinite(model.weights_))
     assert_allclose(model.predict(np.ones((2, 1))), model.intercept_, atol=1e-6)
+
+
+def test_noise_that_ends_at_its_floor_is_said(rng):
+    X = rng.normal(size=(40, 30))
+    y = np.sin(X[:, 0]) + X[:, 1] + 0.2 * rng.normal(size=40)
+    sources = {f"s{j}": [j] for j in range(30)}
+    with pytest.warns(UserWarning, match="ended at its floor.*fix the noise") as caught:
+        ProbabilisticMKLRegressor(sources).fit(X, y)
+    assert [w.filename for w in caught] == [__file__]
+    fixed = ProbabilisticMKLRegressor(
+        sources, likelihood=Gaussian(noise_var=0.04), learn_likelihood=False
+    )
+    low, high = fixed.fit(X[:30], y[:30]).predict_interval(X[30:], 0.9).T
+    assert np.mean((low < y[30:]) & (y[30:] < high)) > 0.4

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from .._component import Array
 from ..banks import Bank
@@ -165,6 +166,14 @@ class Evaluation:
         return float(bound) + self.problem.hyper_prior.value(self.state.d)
 
     @cached_property
+    def trial_value(self) -> float:
+        """The value, or infinity where the covariance is not positive definite in its precision."""
+        try:
+            return self.value
+        except LinAlgError:
+            return np.inf
+
+    @cached_property
     def alpha(self) -> Array:
         """The coefficients of the posterior mean, shape (n, n_outputs)."""
         return np.hstack([m.alpha for m in self.marginals])
@@ -251,13 +260,18 @@ class Record:
         self.rows: list[tuple[float, float, float, float]] = []
 
     def add(self, objective: float, stationarity: float) -> None:
-        """Note one iteration."""
+        """Note a point: that of the start, or one that an iteration led to."""
         seconds, passes = time.perf_counter() - self._start[0], self.bank.n_passes - self._start[1]
         self.rows.append((objective, stationarity, passes, seconds))
 
     @property
+    def n_iter(self) -> int:
+        """Steps between the points noted; 1 where the start was good enough."""
+        return max(len(self.rows) - 1, 1)
+
+    @property
     def history(self) -> dict[str, Array]:
-        """``objective``, ``stationarity``, ``n_passes`` and ``seconds`` after each iteration."""
+        """``objective``, ``stationarity``, ``n_passes`` and ``seconds`` of all points noted."""
         names = ("objective", "stationarity", "n_passes", "seconds")
         return dict(zip(names, np.array(self.rows).T, strict=True))
 
@@ -281,10 +295,13 @@ class Inference:
         Largest violation of the conditions of a stationary point, relative to the data; the
         relative duality gap where the objective is convex.
     n_iter : int
+        Steps taken, at least 1.
     converged : bool
         Whether stationarity <= tol.
     n_passes : float
     history : dict of arrays
+        Objective, stationarity, passes and seconds at the start and after every step; its last
+        entries are those of the point returned.
     method : str
     gap : float
         Relative duality gap where the objective is convex, else NaN.
@@ -311,11 +328,10 @@ class Inference:
         return State(self.weights, self.likelihood, self.site_var)
 
 
-def conclude(
-    evaluation: Evaluation, record: Record, stationarity: float, tol: float, method: str
-) -> Inference:
-    """The inference that ends at an evaluation."""
+def conclude(evaluation: Evaluation, record: Record, tol: float, method: str) -> Inference:
+    """The inference that ends at an evaluation, the last one that was recorded."""
     history = record.history
+    stationarity = float(history["stationarity"][-1])
     return Inference(
         weights=evaluation.state.d,
         likelihood=evaluation.state.likelihood,
@@ -325,7 +341,7 @@ def conclude(
         pseudo_targets=evaluation.pseudo_targets,
         objective=evaluation.value,
         stationarity=stationarity,
-        n_iter=len(history["objective"]),
+        n_iter=record.n_iter,
         converged=stationarity <= tol,
         n_passes=float(history["n_passes"][-1]),
         history=history,

@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from .._component import Array, Component
 from ..banks import AtomBank
 from ..regularizers import LpNorm
-from ..solvers import Problem, Solution, choose_solver
+from ..solvers import Problem, Solution, Solver, choose_solver
+from ..solvers.base import Progress
 from .base import BayesProblem, Evaluation, Inference, State
 from .default_method import default_method
 from .hyper_priors import FlatPrior
@@ -58,12 +59,14 @@ def matched_strength(e: Evaluation, p: float = 1.0) -> float:
     Notes
     -----
     The slopes of :math:`\ln|C|` are :math:`t_m = \operatorname{tr}(P K_m)`; their mean is matched
-    by :math:`\lambda = \sum_m d_m t_m / (p \sum_m d_m^p)`. Where all weights are zero the largest
-    slope is taken, which keeps them there.
+    by :math:`\lambda = \sum_m d_m t_m / (p \sum_m d_m^p)`. Where all weights are zero it is the
+    largest slope, which keeps them there for p = 1 (other orders are flat at zero), and 1 where
+    all kernels are zero.
     """
-    d = e.state.d
-    size = float(np.sum(d**p))
-    return float(d @ e.t) / (p * size) if size > 0 else float(np.max(e.t))
+    used = float(e.state.d @ e.t)
+    if used > 0:
+        return used / (p * float(np.sum(e.state.d**p)))
+    return float(np.max(e.t)) or 1.0
 
 
 def _default_strength(problem: BayesProblem, p: float) -> float:
@@ -133,8 +136,12 @@ class ConvexMKL(Component):
             scaled, problem.y, loss, LpNorm(p=self.p), factor / 2, problem.fit_intercept
         )
         solver = choose_solver(convex, tol=self.tol, max_iter=self.max_iter)
-        warm = None if start is None else _weights_only(convex, start.d / c)
-        return self._conclude(problem, strength, solver.solve(convex, warm), c, a)
+        if not np.any(problem.bank.traces(np.eye(problem.bank.n_samples))):
+            solution = _constant(convex, solver)  # there is nothing to weigh
+        else:
+            warm = None if start is None else _weights_only(convex, start.d / c)
+            solution = solver.solve(convex, warm)
+        return self._conclude(problem, strength, solution, c, a)
 
     def _checked_strength(self, problem: BayesProblem) -> float:
         if not 1 <= self.p < np.inf:
@@ -171,6 +178,15 @@ class ConvexMKL(Component):
             method=type(self).__name__,
             gap=solution.gap,
         )
+
+
+def _constant(convex: Problem, solver: Solver) -> Solution:
+    """The constant predictor as a solution, with its duality gap."""
+    progress = Progress(convex, solver.tol)
+    b, alpha = convex.constant_predictor()
+    weights = np.zeros(convex.bank.n_kernels)
+    progress.record(weights, alpha, b, convex.bank.quadratic(alpha), np.zeros_like(alpha))
+    return progress.solution(solver)
 
 
 def _weights_only(convex: Problem, weights: Array) -> Solution:

@@ -154,7 +154,7 @@ class DoubleLoop(Method):
     """
 
     n_inner: int = 1
-    _round: int = field(init=False, default=0)
+    _round: int = field(init=False, default=0, compare=False)
 
     def _infer(self, problem: BayesProblem, state: State) -> Inference:
         self._round = 0
@@ -171,7 +171,7 @@ class DoubleLoop(Method):
             return near
         state = _farther(e.state, near.state, stride)
         far = Evaluation(e.problem, state, e.problem.bank.combine(state.d))
-        return far if far.value <= limit else near
+        return far if far.trial_value <= limit else near
 
     def _minimised(self, e: Evaluation) -> tuple[Evaluation, float]:
         """The state after a few steps on the convex problem, and what its objective is at most."""

@@ -47,7 +47,7 @@ class ExpectationMaximization(Method):
     """
 
     max_iter: int = 5000
-    _ranks: Array = field(init=False, default_factory=lambda: np.zeros(0))
+    _ranks: Array = field(init=False, default_factory=lambda: np.zeros(0), compare=False)
 
     gaussian_only: ClassVar[bool] = True
 

@@ -173,10 +173,10 @@ class GammaPrior(HyperPrior):
         """The positive root of 2b d² + (r − 2(a−1)) d − A = 0."""
         r = r - 2 * (self.shape - 1)
         if self.rate == 0:
-            if np.any(r < 0):
+            if np.any(r < 0 if self.keeps_zeros else r <= 0):
                 raise ValueError(
-                    f"ExpectationMaximization: under {self!r} the weight of a kernel of rank below "
-                    "2 (shape - 1) has no best value; give a rate > 0."
+                    f"ExpectationMaximization: under {self!r} the weight of a kernel of rank at "
+                    "most 2 (shape - 1) has no best value; give a rate > 0."
                 )
             return np.divide(A, r, out=np.zeros_like(A), where=r > 0)
         root = np.sqrt(r**2 + 8 * self.rate * A)

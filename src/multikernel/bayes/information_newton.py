@@ -45,6 +45,6 @@ class InformationNewton(Method):
             state = refitted_sites(e)
         for trial in (state._replace(d=d), state._replace(d=0.5 * (d + e.state.d))):
             new = Evaluation(problem, trial)
-            if new.value <= e.value + _ROUNDING * abs(e.value):
+            if new.trial_value <= e.value + _ROUNDING * abs(e.value):
                 return new
         return MacKay()._step(e)

@@ -51,7 +51,10 @@ class JointMAP(Component):
     minimum in, say, the noise variance.
 
     The posterior is the Laplace approximation at the mode (or the Gaussian bound that touches
-    there, for Laplace and Student-t noise), with the jitter counted as noise.
+    there, for Laplace and Student-t noise), with the jitter counted as noise: it is the posterior
+    of the part of the latent values which has a covariance with other points. A new latent value
+    would have the variance :math:`\varepsilon` on top; it is left out, as a likelihood whose noise
+    was learned without jitter has that scatter in it already.
 
     Examples
     --------
@@ -78,13 +81,14 @@ class JointMAP(Component):
         self._check_bounded(problem)
         record = Record(problem)
         e = ModeEvaluation(problem, (start or first_state(problem)).d, self.jitter)
+        record.add(e.value, e.stationarity)
         for _ in range(self.max_iter):
-            record.add(e.value, e.stationarity)
             better = e.next() if e.stationarity > self.tol else None
             if better is None:
                 break
             e = better
-        self._warn(e, len(record.rows))
+            record.add(e.value, e.stationarity)
+        self._warn(e, record.n_iter)
         return _conclude(e, record, self.tol)
 
     def _check_bounded(self, problem: BayesProblem) -> None:
@@ -137,7 +141,7 @@ def _conclude(e: ModeEvaluation, record: Record, tol: float) -> Inference:
         pseudo_targets=posterior.pseudo_targets,
         objective=e.value,
         stationarity=e.stationarity,
-        n_iter=len(record.rows),
+        n_iter=record.n_iter,
         converged=e.stationarity <= tol,
         n_passes=float(history["n_passes"][-1]),
         history=history,

@@ -60,7 +60,9 @@ class Marginal:
         L, failed = dpotrf(C, lower=True, clean=False, overwrite_a=True)
         if failed:
             raise LinAlgError(
-                "the covariance K(d) + noise is not positive definite; raise the noise or jitter."
+                "the covariance K(d) + noise is not positive definite in the precision of the "
+                "kernels; store them with dtype='float64', or give a larger noise variance or "
+                "jitter."
             )
         return np.asarray(L)
 

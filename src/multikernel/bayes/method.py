@@ -7,20 +7,24 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+from scipy.linalg import LinAlgError
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Component
 from .base import BayesProblem, Evaluation, Inference, Record, State, conclude
-from .sites import site_stationarity
+from .sites import rises, shortened, site_stationarity
 from .start import first_state
 from .unbounded import scale_complaint
 from .weight_step import all_negligible, moving, revived, weight_stationarity
 
+_MAX_RETREATS = 10
+
 
 def stationarity(e: Evaluation) -> float:
     """The largest violation of stationarity in weights, noise and bounds, free of units."""
-    weights = weight_stationarity(e.state.d, e.gradient, e.t, e.problem.y.size)
+    keeps_zeros = e.problem.hyper_prior.keeps_zeros
+    weights = weight_stationarity(e.state.d, e.gradient, e.t, e.problem.y.size, keeps_zeros)
     return max(weights, site_stationarity(e))
 
 
@@ -55,11 +59,17 @@ class Method(Component):
         return inference
 
     def _warn(self, e: Evaluation, inference: Inference) -> None:
-        advice = scale_complaint(e)
+        if len(inference.history["objective"]) <= self.max_iter:
+            advice = (
+                ": the kernels are not precise enough to go on, as K(d) + noise is not positive "
+                "definite there or next to singular. Store them with dtype='float64', or raise tol"
+            )
+        else:
+            unbounded = scale_complaint(e)
+            advice = f": {unbounded}" if unbounded else "; raise max_iter or tol"
         warnings.warn(
             f"{type(self).__name__} stopped after {inference.n_iter} iterations with "
-            f"stationarity {inference.stationarity:.1e} > tol={self.tol:.1e}"
-            + (f": {advice}." if advice else "; raise max_iter or tol."),
+            f"stationarity {inference.stationarity:.1e} > tol={self.tol:.1e}{advice}.",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -67,17 +77,30 @@ class Method(Component):
     def _infer(self, problem: BayesProblem, state: State) -> Inference:
         record = Record(problem)
         e = Evaluation(problem, state)
+        left = stationarity(e)
+        record.add(e.value, left)
+        retreats = 0
         for _ in range(self.max_iter):
-            left = stationarity(e)
-            record.add(e.value, left)
-            d = revived(e) if moving(e) <= self.tol or all_negligible(e) else None
-            if d is not None:
-                e = Evaluation(problem, e.state._replace(d=d))
-            elif left <= self.tol:
+            better = self._better(e) if left > self.tol else None
+            if better is not None and rises(e, better):
+                retreats += 1  # near the edge of what can be factored there is no end of them
+                better = shortened(e, better) if retreats <= _MAX_RETREATS else None
+            if better is None:
                 break
-            else:
-                e = self._step(e)
-        return conclude(e, record, stationarity(e), self.tol, type(self).__name__)
+            e, left = better, stationarity(better)
+            record.add(e.value, left)
+        return conclude(e, record, self.tol, type(self).__name__)
+
+    def _better(self, e: Evaluation) -> Evaluation | None:
+        """The next evaluation, or None where the kernels are not precise enough for any."""
+        if moving(e) <= self.tol or all_negligible(e):
+            back = revived(e)
+            if back is not None:
+                return back
+        try:
+            return self._step(e)
+        except LinAlgError:
+            return None
 
     @abstractmethod
     def _step(self, e: Evaluation) -> Evaluation:

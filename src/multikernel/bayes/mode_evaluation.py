@@ -90,7 +90,10 @@ class ModeEvaluation:
     @property
     def stationarity(self) -> float:
         """The largest violation of stationarity in the weights, free of units."""
-        return weight_stationarity(self.d, self.gradient, self.t, self.problem.y.size)
+        problem = self.problem
+        return weight_stationarity(
+            self.d, self.gradient, self.t, problem.y.size, problem.hyper_prior.keeps_zeros
+        )
 
     def at(self, d: Array, alpha: Array, b: Array) -> ModeEvaluation:
         """The evaluation at other weights, whose mode is sought from given coefficients."""

@@ -69,7 +69,7 @@ class ReweightedMKL(Method):
         if e.problem.learn_likelihood:
             e = Evaluation(e.problem, refitted_sites(e))  # σ² ← σ² q₀/t₀
         new = Evaluation(e.problem, e.state._replace(d=_best_weights(e, tol)))
-        if new.value <= e.value + _ROUNDING * abs(e.value):
+        if new.trial_value <= e.value + _ROUNDING * abs(e.value):
             return new
         return MacKay()._step(e)
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
+from ..banks import Bank
 from ..likelihoods import Gaussian, Likelihood
 from .base import BayesProblem, Evaluation, State
 
 _NOISE_FLOOR = 1e-8  # of the variance of the targets
+_MAX_HALVINGS = 30
+_RISE = 1e-6  # of the objective, relative to it: more than rounding makes, however singular C is
 
 
 def noise_of(likelihood: Likelihood) -> float:
@@ -18,8 +21,47 @@ def noise_of(likelihood: Likelihood) -> float:
 
 
 def noise_floor(problem: BayesProblem) -> float:
-    """The least variance of Gaussian noise."""
-    return float(max(_NOISE_FLOOR * np.mean(np.var(problem.y, axis=0)), np.finfo(float).tiny))
+    r"""The least variance of Gaussian noise.
+
+    Notes
+    -----
+    :math:`\max(10^{-8}, n\,\mathrm{eps})` times the variance of the targets: rounded kernels have
+    negative eigenvalues of up to :math:`n\,\mathrm{eps}` times their diagonal.
+    """
+    share = max(_NOISE_FLOOR, problem.bank.n_samples * rounding_unit(problem.bank))
+    return float(max(share * np.mean(np.var(problem.y, axis=0)), np.finfo(float).tiny))
+
+
+def rounding_unit(bank: Bank) -> float:
+    """The machine epsilon of what a bank stores, or of the bank that it is made of."""
+    stored: Any = bank
+    while not hasattr(stored, "dtype") and hasattr(stored, "bank"):
+        stored = stored.bank
+    return float(np.finfo(getattr(stored, "dtype", np.float64)).eps)
+
+
+def rises(e: Evaluation, new: Evaluation) -> bool:
+    """Whether a step raised the objective, or led where the covariance cannot be factored.
+
+    No method does that in exact arithmetic and with kernels that are positive semi-definite.
+    """
+    return new.trial_value > e.value + _RISE * max(abs(e.value), 1.0)
+
+
+def shortened(e: Evaluation, new: Evaluation) -> Evaluation | None:
+    """The first evaluation on the way back from the new to the old that is no worse, or None."""
+    for _ in range(_MAX_HALVINGS):
+        new = Evaluation(e.problem, _halfway(e.state, new.state))
+        if new.trial_value <= e.value:
+            return new
+    return None
+
+
+def _halfway(old: State, new: State) -> State:
+    d, site_var = 0.5 * (old.d + new.d), 0.5 * (old.site_var + new.site_var)
+    gaussian = new.likelihood.is_gaussian
+    likelihood = Gaussian(noise_var=float(site_var[0, 0])) if gaussian else new.likelihood
+    return State(d, likelihood, site_var)
 
 
 def with_noise(problem: BayesProblem, state: State, noise: float) -> State:

@@ -6,6 +6,7 @@ import numpy as np
 
 from .._component import Array
 from .base import BayesProblem, State
+from .sites import noise_of, with_noise
 
 
 def first_state(problem: BayesProblem, noise: float = 1.0) -> State:
@@ -52,7 +53,10 @@ def first_state(problem: BayesProblem, noise: float = 1.0) -> State:
         x = noise * x
         likelihood = likelihood.learned(x / 2)
     d = 0.5 * variance / (M * problem.kernel_scales)
-    return State(d, likelihood, np.asarray(likelihood.site_var(x)))
+    state = State(d, likelihood, np.asarray(likelihood.site_var(x)))
+    if problem.learn_likelihood and likelihood.is_gaussian:
+        return with_noise(problem, state, noise_of(likelihood))  # kept away from zero
+    return state
 
 
 def _variance(centred: Array, robust: bool) -> float:

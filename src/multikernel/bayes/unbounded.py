@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from .base import Evaluation
 from .sites import refitted_sites
@@ -31,8 +32,10 @@ def scale_complaint(e: Evaluation) -> str | None:
     # second moments of the latent values grow with the weights
     site_var = np.asarray(e.state.likelihood.site_var(_FACTOR * e.second_moments))
     far = Evaluation(e.problem, e.state._replace(d=_FACTOR * e.state.d, site_var=site_var))
-    far = Evaluation(e.problem, refitted_sites(far))
-    change = far.value - e.value
+    try:
+        change = Evaluation(e.problem, refitted_sites(far)).value - e.value
+    except LinAlgError:  # the kernels are not precise enough to tell
+        return None
     if not abs(change) <= _FLAT:
         return None
     variance = float(e.state.d @ e.problem.kernel_scales)

@@ -14,24 +14,26 @@ from .._linalg import nonnegative_minimiser
 from .base import Evaluation
 
 PRUNE = 1e-8  # share of the degrees of freedom below which a weight is as good as zero
-_REVIVE = 1e-3  # share of the variance that a kernel gets when it comes back
+_REVIVE = 1e-3  # share of the variance that a kernel gets when it comes back, or less
+_MAX_HALVINGS = 40
+_ROUNDING = 1e-13  # a rise of the objective this small, relative to it, is none
 _FLAT = 1e-3  # least curvature of a weight, relative to that of the fixed point
 _RIDGE = 1e-10
 _REACH = 3.0  # how far the largest weight may grow in one Newton step
 
 
-def fixed_point(e: Evaluation, exponent: float = 1.0) -> Array:
+def fixed_point(e: Evaluation) -> Array:
     r"""The MacKay update of the weights, or the minimiser of the bound under a hyper-prior.
 
     Notes
     -----
-    Without a hyper-prior :math:`d_m \leftarrow d_m (q_m/t_m)^\kappa`, which never raises the
-    objective for :math:`0 < \kappa \le 1`; :math:`\kappa = 1` is [TS10]_, Eq. (23).
+    Without a hyper-prior :math:`d_m \leftarrow d_m q_m/t_m` ([TS10]_, Eq. (23)), which never
+    raises the objective.
     """
     d, prior = e.state.d, e.problem.hyper_prior
     if prior.value(np.ones_like(d)) == 0 and prior.keeps_zeros:
         ratio = np.divide(e.q, e.t, out=np.zeros_like(d), where=e.t > 0)
-        return np.asarray(d * ratio**exponent)
+        return np.asarray(d * ratio)
     return prior.minimiser(d**2 * e.q, e.t)
 
 
@@ -53,14 +55,30 @@ def prune(e: Evaluation, d: Array) -> Array:
     return np.where(falling, 0.0, d)
 
 
-def revived(e: Evaluation) -> Array | None:
-    """Weights in which kernels that were dropped too early come back, or None if none was."""
-    d = e.state.d
-    wanting = negligible(e) & (e.gradient < -1e-6 * e.t)
-    if not np.any(wanting):
-        return None
-    variance = float(np.sum(d * e.problem.kernel_scales)) or float(np.var(e.pseudo_targets))
-    return np.where(wanting, _REVIVE * variance / e.problem.kernel_scales, d)
+def revived(e: Evaluation) -> Evaluation | None:
+    """The evaluation with kernels back that were dropped too early; None where that is no better.
+
+    Weights that come back are halved until the objective does not rise.
+    """
+    d, scales = e.state.d, e.problem.kernel_scales
+    gone = negligible(e) if e.problem.hyper_prior.keeps_zeros else d == 0
+    wanting = gone & (e.gradient < -1e-6 * e.t)
+    # all weights may have nearly vanished, and a share of them would be as good as nothing
+    variance = max(float(np.sum(d * scales)), float(np.var(e.pseudo_targets)))
+    back = _REVIVE * variance / scales
+    for _ in range(_MAX_HALVINGS):
+        wanting &= back > d
+        if not np.any(wanting):
+            return None
+        new = Evaluation(e.problem, e.state._replace(d=np.where(wanting, back, d)))
+        if new.trial_value <= e.value + _rounding(e):
+            return new
+        back = back / 2
+    return None
+
+
+def _rounding(e: Evaluation) -> float:
+    return _ROUNDING * abs(e.value) if np.isfinite(e.value) else 0.0
 
 
 def moving(e: Evaluation) -> float:
@@ -68,7 +86,7 @@ def moving(e: Evaluation) -> float:
     return float(np.max(np.abs(e.state.d * e.gradient))) / e.problem.y.size
 
 
-def violation(d: Array, g: Array, unit: Array) -> float:
+def violation(d: Array, g: Array, unit: Array, least: float = PRUNE) -> float:
     """How far weights with a gradient are from the conditions of a minimum over d >= 0.
 
     Parameters
@@ -76,6 +94,9 @@ def violation(d: Array, g: Array, unit: Array) -> float:
     d, g : array of shape (n_kernels,)
     unit : array of shape (n_kernels,)
         The weight that a kernel without one would get.
+    least : float, default=1e-8
+        A weight that is less, in these units, and should grow counts like zero: that it moves
+        slowly, as tiny weights do, does not mean that it has settled.
 
     Returns
     -------
@@ -83,16 +104,19 @@ def violation(d: Array, g: Array, unit: Array) -> float:
         The largest of |d_m g_m| where a weight is positive, and of what a unit would gain, to first
         order, where it is zero.
     """
-    return float(np.max(np.where(d > 0, np.abs(d * g), np.maximum(-g, 0.0) * unit)))
+    gone = (d <= 0) | ((d < least * unit) & (g < 0))
+    return float(np.max(np.where(gone, np.maximum(-g, 0.0) * unit, np.abs(d * g))))
 
 
-def weight_stationarity(d: Array, g: Array, t: Array, size: int) -> float:
+def weight_stationarity(d: Array, g: Array, t: Array, size: int, keeps_zeros: bool = True) -> float:
     """The violation of stationarity in the weights per target, free of units.
 
     A kernel without weight counts with the weight that would use all degrees of freedom, size / t,
-    so that its violation is the relative excess of q over t.
+    so that its violation is the relative excess of q over t. So does one that is negligible,
+    unless a hyper-prior keeps it from zero, under which tiny weights may be the best.
     """
-    return violation(d, g, np.divide(size, t, out=np.zeros_like(d), where=t > 0)) / size
+    unit = np.divide(size, t, out=np.zeros_like(d), where=t > 0)
+    return violation(d, g, unit, PRUNE if keeps_zeros else 0.0) / size
 
 
 def newton_weights(e: Evaluation, learn_noise: bool) -> tuple[Array, float]:

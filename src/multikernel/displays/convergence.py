@@ -81,7 +81,13 @@ class ConvergenceDisplay:
             Passed to ``Axes.plot``.
         """
         check_is_fitted(estimator)
-        solutions = estimator.solution_
+        solutions = getattr(estimator, "solution_", None)
+        first = solutions[0] if isinstance(solutions, list) else solutions
+        if "gap" not in getattr(first, "history", {}):
+            raise TypeError(
+                f"{type(estimator).__name__} has no duality gap to draw; see its history_, or "
+                "EvidenceDisplay.from_fits for probabilistic models."
+            )
         solutions = solutions if isinstance(solutions, list) else [solutions]
         history = max(solutions, key=lambda solution: solution.gap).history
         display = cls(history["gap"], passes=history["n_passes"], tol=estimator.tol, name=name)

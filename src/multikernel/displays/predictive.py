@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -113,6 +114,11 @@ class PredictiveDisplay:
             Passed to ``Axes.plot`` for the mean.
         """
         check_is_fitted(estimator)
+        if "return_std" not in signature(estimator.predict).parameters:
+            raise TypeError(
+                f"{type(estimator).__name__} has no predictive standard deviations; "
+                "PredictiveDisplay is for ProbabilisticMKLRegressor and BayesianMKLRegressor."
+            )
         values = np.asarray(X, dtype=float)
         if values.ndim != 2 or values.shape[1] != 1:
             raise ValueError(

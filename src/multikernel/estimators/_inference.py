@@ -21,6 +21,7 @@ from ..bayes import (
     first_state,
 )
 from ..bayes.taxonomy_objectives import phi_vb
+from ..likelihoods import Likelihood
 
 Run = Callable[[BayesProblem, State], Inference]
 
@@ -37,7 +38,7 @@ def _limits(estimator: Any) -> dict[str, Any]:
 def _bound(estimator: Any) -> Run:
     """The evidence or its variational bound, by the method asked for."""
     method: Method = estimator._part("method")
-    if isinstance(estimator.method, str):
+    if not isinstance(estimator.method, Method):
         method.set_params(**_limits(estimator))
     return method.infer
 
@@ -70,12 +71,13 @@ USED_BY = {  # parameters that not all objectives have
 }
 
 
-def ready_problem(problem: BayesProblem, objective: str) -> BayesProblem:
+def ready_problem(problem: BayesProblem, objective: str, estimator: Any) -> BayesProblem:
     """The problem with a likelihood that the objective can deal with.
 
     Joint mode and MKL cannot learn the likelihood, as they have no minimum in, say, the noise:
-    they take what the evidence or its bound prefers. Constant targets leave no noise to learn, as
-    the evidence would grow without bound: it is fixed near zero.
+    they take what the evidence or its bound prefers, within the limits of the estimator. Constant
+    targets leave no noise to learn, as the evidence would grow without bound: it is fixed near
+    zero.
     """
     if not problem.learn_likelihood or problem.likelihood.y_domain != "real":
         return problem
@@ -85,12 +87,38 @@ def ready_problem(problem: BayesProblem, objective: str) -> BayesProblem:
         return replace(problem, likelihood=likelihood, learn_likelihood=False)
     if objective in BOUNDS:
         return problem
-    learned = default_method(problem.likelihood).infer(problem).likelihood
+    learned = _learned_likelihood(problem, objective, _limits(estimator))
     return replace(problem, likelihood=learned, learn_likelihood=False)
 
 
+def _learned_likelihood(
+    problem: BayesProblem, objective: str, limits: dict[str, Any]
+) -> Likelihood:
+    """The likelihood that the evidence or its bound prefers, for an objective that learns none."""
+    method = default_method(problem.likelihood).set_params(**limits)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # its advice is for another objective
+        inference = method.infer(problem)
+    if not inference.converged:
+        source = "evidence" if problem.likelihood.is_gaussian else "variational bound"
+        stuck = inference.n_iter < method.max_iter  # in the precision of the kernels
+        remedy = "Use dtype='float64', raise tol" if stuck else "Raise max_iter or tol"
+        warnings.warn(
+            f"objective={objective!r} takes its likelihood from the {source}, and the search for "
+            f"that one stopped after {inference.n_iter} iterations with stationarity "
+            f"{inference.stationarity:.1e} > tol={method.tol:.1e}: {inference.likelihood!r} had "
+            f"not settled. {remedy}, or give the likelihood and set learn_likelihood=False.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return inference.likelihood
+
+
 def log_evidence(problem: BayesProblem, inference: Inference, objective: str) -> float:
-    """The log evidence of the weights inferred, or its variational lower bound."""
+    """The log evidence of the weights inferred, or its variational lower bound.
+
+    It is that of the model of the other objectives: the jitter of the joint mode is not in it.
+    """
     if objective in BOUNDS:
         penalty = problem.hyper_prior.value(inference.weights)
         return -(inference.objective - penalty) / 2

@@ -43,7 +43,7 @@ class BaseProbabilisticMKL(BaseMKL):
         if part == "hyper_prior":
             return resolve(given, HYPER_PRIORS, "flat", part)
         if part == "method":
-            if isinstance(given, str) and given == "auto":
+            if given is None or (isinstance(given, str) and given == "auto"):
                 return default_method(self._part("likelihood"))
             return resolve(given, METHODS, "newton", part)
         return super()._resolve(part, given)
@@ -117,7 +117,7 @@ class BaseProbabilisticMKL(BaseMKL):
                 )
                 for Y in Ys
             ]
-            problems = [ready_problem(problem, self.objective_name_) for problem in problems]
+            problems = [ready_problem(problem, self.objective_name_, self) for problem in problems]
             inferences = [best_inference(run, p, self.n_restarts, rng) for p in problems]
             self._publish_posterior(problems, inferences)
             LOGGER.info(

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._component import Array
 from ..likelihoods import Likelihood
-from ._inputs import check_inputs
+from ._inputs import check_inputs, refuse_other_order
 from ._probabilistic import BaseProbabilisticMKL
 
 
@@ -35,9 +35,9 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
     weights : {"shared", "per_class"}, default="shared"
         With more than two classes, each against the rest: one set of kernel weights for all of
         them, or one for each.
-    method : str or Method, default="auto"
-        How the optimum of the bound is found: "newton", "mackay" or "double_loop"; "auto" is the
-        fastest that is safe.
+    method : str, Method or None, default="auto"
+        How the optimum of the bound is found: "newton", "mackay" or "double_loop"; "auto", and
+        None, is the fastest that is safe.
     hyper_prior : str, HyperPrior or None, default=None
         Prior on the weights: "gamma", "inverse_gamma", "power". None has no preference; the best
         weights of separable classes may then be infinite, which a warning tells.
@@ -53,7 +53,8 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
     p : float, default=1.0
         Order of that penalty, at least 1; 1 keeps few kernels. For ``objective="mkl"`` only.
     jitter : float or None, default=None
-        Variance added to the diagonal of the prior covariance, for ``objective="map"`` only.
+        Variance of a white part of the latent values, for ``objective="map"`` only. The fit counts
+        it as noise; predictions and ``log_evidence_`` are without it.
     n_restarts : int, default=0
         Further starts from random weights; the lowest objective is kept.
     tol : float, default=1e-6
@@ -79,8 +80,8 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
         Source, family, parameter, weight, norm and contribution of every kernel (per class).
     log_evidence_ : float
         Variational lower bound of the log marginal likelihood of the labels at the weights,
-        hyper-prior not counted, whatever objective chose them; with more than two classes the sum
-        over classes against the rest.
+        hyper-prior and jitter not counted, whatever objective chose them; with more than two
+        classes the sum over classes against the rest.
     likelihood_ : Likelihood
         The likelihood with its parameters.
     dual_coef_, site_var_ : array of shape (n_samples,) or (n_samples, n_classes)
@@ -90,7 +91,7 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
     norms_, contributions_ : array of the shape of weights_
         Norms of the component functions, and their shares in the training predictions.
     objective_name_ : str
-        What ``objective`` stands for: "evidence", "vb", "map" or "mkl".
+        What ``objective`` stands for: "vb", "map" or "mkl".
     objective_ : float
         What was minimised, hyper-prior included: minus twice the bound, or what ``objective``
         puts in its place.
@@ -202,6 +203,7 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
             raise ValueError(f"weights must be 'shared' or 'per_class', got {self.weights!r}.")
         likelihood = self._check_likelihood()
         X = check_inputs(self, X, reset=True)
+        refuse_other_order(X, y)
         y = self._check_labels(y)
         check_consistent_length(X, y)
         self.classes_, codes = np.unique(y, return_inverse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -9,8 +10,9 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array, check_consistent_length, check_random_state, check_scalar
 
 from .._component import Array
+from ..bayes.sites import noise_floor
 from ..likelihoods import Likelihood
-from ._inputs import check_inputs
+from ._inputs import check_inputs, refuse_other_order
 from ._probabilistic import BaseProbabilisticMKL
 
 
@@ -30,9 +32,9 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
         likelihood; the evidence itself for Gaussian noise), the joint mode of weights and
         function (a local optimum that may collapse), or the convex MKL objective. "auto" is
         "evidence" for Gaussian noise and "vb" for other likelihoods.
-    method : str or Method, default="auto"
+    method : str, Method or None, default="auto"
         How the optimum of evidence or bound is found: "newton", "mackay", "double_loop", and for
-        Gaussian noise "em" and "reweighted"; "auto" is the fastest that is safe.
+        Gaussian noise "em" and "reweighted"; "auto", and None, is the fastest that is safe.
     hyper_prior : str, HyperPrior or None, default=None
         Prior on the weights, in units of the variance of y: "gamma", "inverse_gamma", "power".
         None has no preference; evidence then keeps few kernels when samples are few.
@@ -49,8 +51,9 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
     p : float, default=1.0
         Order of that penalty, at least 1; 1 keeps few kernels. For ``objective="mkl"`` only.
     jitter : float or None, default=None
-        Variance added to the prior covariance, for ``objective="map"`` only: a parameter of that
-        model.
+        Variance of a white part of the latent values, for ``objective="map"`` only. The fit counts
+        it as noise; standard deviations, intervals, densities, draws and ``log_evidence_`` are
+        without it, as the noise that the evidence learned covers all scatter.
     n_restarts : int, default=0
         Further starts from random weights, with less noise where that is learned; the
         lowest objective is kept.
@@ -60,7 +63,8 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
         Iterations after which to stop with a warning; None takes what suits the method. A method
         given as an object has its own.
     dtype : {"float64", "float32"}, default="float64"
-        Storage of the Gram matrices; float32 takes half the memory.
+        Storage of the Gram matrices; float32 takes half the memory, and cannot tell noise below
+        about 1e-7 ``n_samples`` times the variance of y from none.
     verbose : int, default=0
         1 reports the result of fit, 2 its steps, through the logger ``multikernel``.
     random_state : int, RandomState or None, default=None
@@ -73,10 +77,10 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
     kernel_table_ : DataFrame
         Source, family, parameter, weight, norm and contribution of every kernel.
     log_evidence_ : float
-        Log marginal likelihood of the targets at the weights, hyper-prior not counted: exact for
-        Gaussian noise, the variational lower bound for other likelihoods, whatever objective chose
-        the weights. With an intercept it is that of contrasts (REML), one less than there are
-        samples for every output.
+        Log marginal likelihood of the targets at the weights, hyper-prior and jitter not counted:
+        exact for Gaussian noise, the variational lower bound for other likelihoods, whatever
+        objective chose the weights. With an intercept it is that of contrasts (REML), one less than
+        there are samples for every output.
     noise_var_ : float
         Variance of Gaussian noise; absent for other likelihoods.
     likelihood_ : Likelihood
@@ -93,7 +97,8 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
         What was minimised, hyper-prior included: minus twice the log evidence, its bound, or what
         ``objective`` puts in its place.
     history_ : dict of arrays
-        Objective, stationarity, passes and seconds after each of ``n_iter_`` iterations.
+        Objective, stationarity, passes and seconds at the start and after each of ``n_iter_``
+        iterations (for ``objective="mkl"``, after each).
     stationarity_, converged_ : float, bool
         Largest violation of the conditions of a stationary point, free of units (``gap_`` for
         ``objective="mkl"``); whether it is at most ``tol``.
@@ -201,12 +206,27 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
         self._check_parameters()
         likelihood = self._check_likelihood()
         X = check_inputs(self, X, reset=True)
+        refuse_other_order(X, y)
         y = self._check_targets(X, y)
         self._flat = y.ndim == 1
         self._learn_posterior(X, [y.reshape(len(y), -1)], likelihood)
         if self._flat:
             self.intercept_: Any = float(self.intercept_[0])
+        if self.learn_likelihood and self.likelihood_.is_gaussian and np.any(np.ptp(y, axis=0) > 0):
+            self._warn_without_noise()
         return self
+
+    def _warn_without_noise(self) -> None:
+        """Say so where kernels explain every target, which noise-free data do, and overfitting."""
+        if self.noise_var_ <= 2 * noise_floor(self.problem_):
+            warnings.warn(
+                f"The noise variance ended at its floor, {self.noise_var_:.1e}: the kernels explain "
+                "all targets. Unless these are free of noise, predictive intervals are too "
+                "narrow; use fewer kernels, or fix the noise by likelihood=Gaussian(noise_var=...) "
+                "and learn_likelihood=False.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _check_targets(self, X: Any, y: Any) -> Array:
         self._require_targets(y)
