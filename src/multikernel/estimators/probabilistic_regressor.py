@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_array, check_consistent_length, check_random_state, check_scalar
 
 from .._component import Array
+from ..bayes import BayesProblem
 from ..bayes.sites import noise_floor
 from ..likelihoods import Likelihood
 from ._inputs import check_inputs, refuse_other_order
@@ -218,10 +219,11 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
 
     def _warn_without_noise(self) -> None:
         """Say so where kernels explain every target, which noise-free data do, and overfitting."""
-        if self.noise_var_ <= 2 * noise_floor(self.problem_):
+        noise = self.noise_var_
+        if noise <= 2 * noise_floor(cast(BayesProblem, self.problem_)):
             warnings.warn(
-                f"The noise variance ended at its floor, {self.noise_var_:.1e}: the kernels explain "
-                "all targets. Unless these are free of noise, predictive intervals are too "
+                f"The noise variance ended at its floor, {noise:.1e}: the kernels explain all "
+                "targets. Unless these are free of noise, predictive intervals are too "
                 "narrow; use fewer kernels, or fix the noise by likelihood=Gaussian(noise_var=...) "
                 "and learn_likelihood=False.",
                 UserWarning,
