@@ -171,6 +171,9 @@ class ObjectiveContourDisplay:
                 "in pickles and model files; fit it here, or use from_problem."
             )
         problem = replace(estimator.problem_, likelihood=estimator.likelihood_)
+        d = np.ravel(estimator.weights_)
+        if len(d) == 2 and d.max() > 0:  # the minimum that was found is in view
+            settings.setdefault("limits", tuple(2 * np.maximum(d, 0.1 * d.max())))
         return cls.from_problem(problem, **settings)
 
     def frame(self) -> Any:

@@ -239,8 +239,8 @@ class BaseMKL(BaseEstimator):
         Returns
         -------
         contributions : array of shape (n_samples, n_shares) or (n_samples, n_shares, n_outputs)
-            Their sum over axis 1, plus ``intercept_``, is the decision function of a classifier
-            and the prediction of a regressor.
+            Their sum over axis 1, plus ``intercept_``, is the prediction of a regressor and the
+            decision function of a classifier, or the latent mean of one without such a function.
         """
         if by not in ("kernel", "source"):
             raise ValueError(f"by must be 'kernel' or 'source', got {by!r}.")

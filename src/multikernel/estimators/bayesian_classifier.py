@@ -69,7 +69,7 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
     tol : float, default=1e-6
         Relative change of the bound at which to stop; predictions must change by less than its
         root, relative to their size.
-    max_iter : int, default=500
+    max_iter : int, default=1000
         Iterations after which to stop with a warning.
     dtype : {"float64", "float32"}, default="float64"
         Storage of the Gram matrices; float32 takes half the memory.
@@ -141,7 +141,7 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
     >>> from multikernel import BayesianMKLClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(80, 2))
-    >>> y = np.where(np.abs(X[:, 0]) > 0.7, "far", "near")
+    >>> y = np.where(np.abs(X[:, 0]) + 0.2 * rng.normal(size=80) > 0.7, "far", "near")
     >>> model = BayesianMKLClassifier({"first": [0], "second": [1]}).fit(X, y)
     >>> model.kernel_table_.groupby("source")["contribution"].sum().idxmax()
     'first'
@@ -167,7 +167,7 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
         normalize: str | None = "variance",
         n_restarts: int = 0,
         tol: float = 1e-6,
-        max_iter: int = 500,
+        max_iter: int = 1000,
         dtype: str = "float64",
         verbose: int = 0,
         random_state: Any = None,
