@@ -134,12 +134,15 @@ class PackedBank(Bank):
         )
         self._passes += len(kernels) / self.n_kernels
         out = np.zeros((len(kernels), *A.shape))
+        run = _as_slice(kernels)
         for panel, s, e in self._each_panel():
             size = max(1, _CACHE_BYTES // (8 * panel[0].size))
+            chosen = panel[run] if isinstance(run, slice) else None  # a view, where it is one
             for start in range(0, len(kernels), size):
-                index = kernels[start : start + size]
-                chunk = panel[_as_slice(index)].astype(np.float64, copy=False)
-                V = out[start : start + size]
+                part = slice(start, start + size)
+                chunk = panel[kernels[part]] if chosen is None else chosen[part]
+                chunk = chunk.astype(np.float64, copy=False)
+                V = out[part]
                 V[:, s:e] += _rows_times(chunk, A[s:])
                 V[:, e:] += _columns_times(chunk[:, :, e - s :], A[s:e])
         return out
