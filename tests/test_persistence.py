@@ -727,6 +727,13 @@ def test_bombs_are_refused_before_they_are_unpacked(tmp_path, monkeypatch):
     with zipfile.ZipFile(out, "a") as file:
         file.writestr("sparse.npz", inner.getvalue())
     assert "claims to unpack" in refusal(out.getvalue(), tmp_path)
+    nested = io.BytesIO()
+    with zipfile.ZipFile(nested, "w") as file:
+        file.writestr("more.npz", b"")
+    out = io.BytesIO(good_file())
+    with zipfile.ZipFile(out, "a") as file:
+        file.writestr("sparse.npz", nested.getvalue())
+    assert "archive inside an archive" in refusal(out.getvalue(), tmp_path)
     monkeypatch.setattr(_archive, "available_memory", lambda: 1000.0)
     (tmp_path / "m").write_bytes(good_file())
     with pytest.raises(MemoryError, match=r"m unpacks to .* kB, but 1 kB are free"):

@@ -59,3 +59,20 @@ def test_large_arrays_differ_in_one_number():
     b = a.copy()
     b[2500] = 1.0
     assert _fingerprint(MKLRegressor(C=a)) != _fingerprint(MKLRegressor(C=b))
+
+
+def test_what_a_function_reads_and_is_given_counts():
+    def with_closure(factor):
+        return lambda x: factor * x
+
+    makers = [lambda x: np.sqrt(x), lambda x: np.exp(x), with_closure(1), with_closure(2)]
+    makers += [lambda x, a=1: a * x, lambda x, a=2: a * x]
+    prints = {_fingerprint(SourcePreparation({"a": FunctionTransformer(f)})) for f in makers}
+    assert len(prints) == len(makers)
+
+
+def test_the_class_counts():
+    class Other(MKLRegressor):
+        pass
+
+    assert _fingerprint(Other()) != _fingerprint(MKLRegressor())

@@ -40,19 +40,27 @@ def test_two_folds_are_enough_for_an_answer_and_too_few_for_a_claim():
     assert test.low < 0 < test.high
 
 
-@pytest.mark.parametrize(("value", "p"), [(0.0, 1.0), (0.05, 0.0), (-0.05, 0.0)])
-def test_equal_differences_are_certain(value, p):
-    test = corrected_t_test(np.full(5, value), n_train=80, n_test=20)
-    assert (test.mean, test.low, test.high, test.p_value) == (value, value, value, p)
-    where = practical_equivalence(np.full(5, value), n_train=80, n_test=20)
-    assert where == (value < -0.01, abs(value) <= 0.01, value > 0.01)
+def test_no_difference_at_all():
+    test = corrected_t_test(np.zeros(5), n_train=80, n_test=20)
+    assert (test.mean, test.low, test.high, test.p_value) == (0.0, 0.0, 0.0, 1.0)
+    assert practical_equivalence(np.zeros(5), n_train=80, n_test=20) == (0.0, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("value", [0.05, -0.05])
+def test_equal_differences_are_as_sure_as_one_sample_in_a_fold(value):
+    """One more hit of 20 in every fold is no certainty."""
+    test = corrected_t_test(np.full(3, value), n_train=40, n_test=20)
+    assert_allclose(test.error, np.sqrt((1 / 3 + 1 / 2) / 6) / 20)
+    assert 0.05 < test.p_value < 0.2
+    where = practical_equivalence(np.full(3, value), n_train=40, n_test=20)
+    assert 0.5 < max(where.better, where.worse) < 0.95
 
 
 def test_rounding_is_not_a_spread():
     """0.95 - 0.9 and 0.85 - 0.8 differ in their last digit."""
     x = np.array([0.95 - 0.9, 0.85 - 0.8, 0.75 - 0.7])
     assert np.ptp(x) > 0
-    assert corrected_t_test(x, 2, 1).error == 0
+    assert_allclose(corrected_t_test(x, 2, 1).error, np.sqrt((1 / 3 + 1 / 2) / 6))
 
 
 def test_probabilities_against_numerical_integration():

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array, hstack, issparse
-from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from ..estimators import (
@@ -72,13 +72,12 @@ class Setting:
 def concatenated(setting: Setting) -> Any:
     """A linear model on the columns of all sources side by side."""
     if setting.task == "classification":
-        grid = {"C": np.logspace(-3, 2, 6)}
-        model = GridSearchCV(
-            LogisticRegression(max_iter=5000), grid, scoring=setting.scoring, cv=setting.inner_cv
-        )
+        model, grid = LogisticRegression(max_iter=5000), {"model__C": np.logspace(-3, 2, 6)}
     else:
-        model = RidgeCV(np.logspace(-2, 5, 15))
-    return on_columns(make_pipeline(StandardScaler(with_mean=False), model))
+        model, grid = Ridge(), {"model__alpha": np.logspace(-2, 5, 8)}
+    scaled = Pipeline([("scale", StandardScaler(with_mean=False)), ("model", model)])
+    search = GridSearchCV(scaled, grid, scoring=setting.scoring, cv=setting.inner_cv)
+    return on_columns(search)
 
 
 def on_columns(estimator: Any) -> Any:

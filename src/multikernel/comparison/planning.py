@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib import metadata
+from types import CodeType
 from typing import Any
 
 from joblib import hash as digest
@@ -14,13 +14,13 @@ from sklearn.pipeline import make_pipeline
 
 from ..estimators import SourcePreparation
 from ..kernels import ViewBundle
+from ..persistence._versions import current_versions
 from .inputs import select_kernels
 from .models import CONCATENATED, HEADLINE, MODELS, UNIFORM, Setting, has_kernels, on_columns
 from .tasks import Data, Task
 
 ALONE, WITHOUT = "{source} alone", "{model} without {source}"
 _FEW_KERNELS = 20  # of a KernelBundle, up to which each counts as a source
-_LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True)
@@ -133,26 +133,42 @@ def make_plan(data: Data, tasks: list[Task]) -> dict[str, Any]:
         "folds": digest(data.folds),
         "models": digest([(task.key, _fingerprint(task.estimator)) for task in tasks]),
         "scoring": data.scoring,
-        "versions": {name: metadata.version(name) for name in _LIBRARIES},
+        "versions": current_versions(),
     }
 
 
-def _fingerprint(estimator: Any) -> list[tuple[str, str]]:
-    """All parameters of an estimator, those of its parts included."""
-    parameters = estimator.get_params(deep=True)
-    return sorted((name, _hash(value)) for name, value in parameters.items())
+def _fingerprint(value: Any) -> str:
+    """A hash of an estimator, a function or plain values, parts and parameters included.
+
+    The same in every process; another one where a class, a parameter or the code of a function
+    differs.
+    """
+    return str(digest(_described(value)))
 
 
-def _hash(value: Any) -> str:
-    if hasattr(value, "get_params"):
-        return type(value).__qualname__  # its parameters have entries of their own
+def _described(value: Any) -> Any:
+    """Plain values that say all about an object."""
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        kind = type(value)
+        return kind.__module__, kind.__qualname__, _described(value.get_params(deep=False))
+    if isinstance(value, Mapping):
+        return sorted((str(key), _described(part)) for key, part in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return type(value).__name__, [_described(part) for part in value]
     if hasattr(value, "__code__"):  # a function may keep its name and change
-        code = value.__code__
-        value = (value.__qualname__, code.co_code, _without_addresses(code.co_consts))
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        more = [value.__defaults__, value.__kwdefaults__, cells]
+        return value.__qualname__, _described_code(value.__code__), _described(more)
     try:
         return str(digest(value))
-    except Exception:  # some objects, such as a list of lambdas, cannot be pickled
-        return _without_addresses(value)
+    except Exception:  # some objects cannot be pickled
+        return type(value).__qualname__, _without_addresses(value)
+
+
+def _described_code(code: CodeType) -> Any:
+    """What a function does: its instructions, names and constants, functions inside included."""
+    constants = [_described_code(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return code.co_code, code.co_names, constants
 
 
 def _without_addresses(value: Any) -> str:

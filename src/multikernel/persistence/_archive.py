@@ -88,7 +88,7 @@ class Archive:
             ) from error
 
 
-def _all_parts(file: ZipFile) -> Iterator[ZipInfo]:
+def _all_parts(file: ZipFile, inside: bool = False) -> Iterator[ZipInfo]:
     """The parts of an archive and of the archives of sparse matrices in it, sizes checked."""
     for part in file.infolist():
         if part.file_size > max(_LARGE, _TIGHTEST * part.compress_size):
@@ -98,5 +98,7 @@ def _all_parts(file: ZipFile) -> Iterator[ZipInfo]:
             )
         yield part
         if part.filename.endswith(".npz"):
+            if inside:
+                raise ValueError(f"{part.filename} is an archive inside an archive of arrays")
             with ZipFile(io.BytesIO(file.read(part))) as inner:
-                yield from _all_parts(inner)
+                yield from _all_parts(inner, inside=True)
