@@ -26,15 +26,16 @@ SOURCE = Path(multikernel.__file__).parent
 LEVELS = {
     -1: ["_component"],
     0: ["_atomic", "_linalg", "_memory", "_validation"],
-    1: ["kernels", "banks", "losses", "likelihoods", "regularizers", "spatial", "images"],
-    2: ["solvers", "datasets", "files", "theory"],
+    1: ["_store", "kernels", "banks", "losses", "likelihoods", "regularizers", "spatial", "images"],
+    2: ["_running", "solvers", "datasets", "files", "theory"],
     3: ["interactions", "bayes"],
     4: ["heuristics"],
     5: ["estimators"],
     6: ["displays", "persistence"],
     7: ["comparison"],
     8: ["report"],
-    9: ["cli"],
+    9: ["reproductions"],
+    10: ["cli"],
 }
 LEVEL = {name: level for level, names in LEVELS.items() for name in names}
 SIBLINGS = {("kernels", "banks"), ("banks", "kernels"), ("likelihoods", "losses")}

@@ -13,7 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from multikernel import KernelBundle, KernelSet, MKLRegressor, Spectrum, ViewBundle, compare
-from multikernel.comparison import MODELS, Setting, running
+from multikernel import _running as running
+from multikernel.comparison import MODELS, Setting
 from multikernel.comparison.folds import inner_folds
 from multikernel.comparison.tasks import Data
 

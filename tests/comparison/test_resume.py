@@ -83,5 +83,5 @@ def test_other_data_in_the_same_folder_are_refused(tmp_path, whole):
     store = tmp_path / "store"
     store.mkdir()
     (store / "plan.json").write_text(json.dumps(whole.plan | {"data": "of others"}))
-    with pytest.raises(ValueError, match="holds a comparison with other data; continue with"):
+    with pytest.raises(ValueError, match="holds a run with other data; continue with"):
         run(store)

@@ -11,6 +11,8 @@ import numpy as np
 from sklearn.utils import check_scalar
 
 from .._component import Array
+from .._running import Progress, run_tasks
+from .._store import Store
 from ..estimators import MKLClassifier, MKLRegressor, SourcePreparation
 from ..kernels import ViewBundle
 from .folds import check_folds, inner_folds, make_folds
@@ -18,9 +20,7 @@ from .inputs import TASKS, check_groups, check_sources, check_targets, check_tas
 from .models import Setting, is_numeric
 from .planning import Menu, make_plan
 from .results import Comparison
-from .running import Progress, run_tasks
-from .store import Store
-from .tasks import Data
+from .tasks import Data, describe_failure
 
 
 def compare(
@@ -155,10 +155,10 @@ def compare(
         n_samples=summary.n_samples,
         n_complete=summary.n_complete,
         n_folds=len(folds),
-        results=outcome.results,
+        results=list(outcome.results.values()),
         rope=rope,
         complete=outcome.complete,
-        failures=outcome.failures,
+        failures=[describe_failure(tasks[k], error) for k, error in outcome.errors.items()],
         plan=plan,
     )
 

@@ -90,6 +90,11 @@ class Task:
         """What the result is stored under."""
         return json.dumps([self.role, self.model, self.source, self.fold, self.seed])
 
+    @property
+    def label(self) -> str:
+        """What people read while it runs."""
+        return self.model
+
     def run(self, data: Data) -> dict[str, Any]:
         """Fit, score and predict; all that is returned can be written as JSON."""
         X = data.X if self.seed is None else data.shuffled(self.seed)
@@ -123,6 +128,12 @@ class Task:
             "warnings": sorted({str(w.message).splitlines()[0] for w in caught}),
             **_inside(model),
         }
+
+
+def describe_failure(task: Task, error: Exception) -> dict[str, Any]:
+    """Which model failed on which fold, and why, in one line."""
+    message = " ".join(str(error).split()) or type(error).__name__
+    return {"model": task.model, "fold": task.fold, "error": message}
 
 
 def _confidence(model: Any, X: Any) -> list[Any] | None:

@@ -5,30 +5,44 @@ from __future__ import annotations
 import logging
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from joblib import Parallel, delayed
 
-from .store import Store
-from .tasks import Data, Task
+from ._store import Store
 
 LOGGER = logging.getLogger(__name__)
 
 Progress = Callable[[int, int, str], None]
 
 
-class Outcome(NamedTuple):
-    """Results in the order of the tasks, what went wrong, and whether all was done."""
+class Task(Protocol):
+    """A piece of work whose result can be written as JSON."""
 
-    results: list[dict[str, Any]]
-    failures: list[dict[str, Any]]
+    @property
+    def key(self) -> str:
+        """What the result is stored under."""
+
+    @property
+    def label(self) -> str:
+        """What people read while it runs."""
+
+    def run(self, data: Any) -> dict[str, Any]:
+        """The result, made of what all tasks share."""
+
+
+class Outcome(NamedTuple):
+    """Results and errors by the number of the task, and whether all was done."""
+
+    results: dict[int, dict[str, Any]]
+    errors: dict[int, Exception]
     complete: bool
 
 
 def run_tasks(
-    tasks: list[Task],
-    data: Data,
+    tasks: Sequence[Task],
+    data: Any,
     store: Store,
     *,
     time_budget: float | None = None,
@@ -39,7 +53,7 @@ def run_tasks(
     deadline = float("inf") if time_budget is None else time.monotonic() + time_budget
     done = {k: r for k, task in enumerate(tasks) if (r := store.load(task.key)) is not None}
     if done:
-        LOGGER.info("%d of %d fits are there from an earlier run", len(done), len(tasks))
+        LOGGER.info("%d of %d tasks are done already", len(done), len(tasks))
     todo = [k for k in range(len(tasks)) if k not in done]
     failed: dict[int, Exception] = {}
     running = _start(tasks, todo, data, store, deadline, n_jobs)
@@ -48,23 +62,26 @@ def run_tasks(
             target: dict[int, Any] = failed if isinstance(result, Exception) else done
             target[k] = result
             n_done, task = len(done) + len(failed), tasks[k]
-            LOGGER.info("%d of %d: %s, fold %d", n_done, len(tasks), task.model, task.fold)
+            LOGGER.info("%d of %d: %s", n_done, len(tasks), task.label)
             if progress is not None:
-                progress(n_done, len(tasks), task.model)
+                progress(n_done, len(tasks), task.label)
     except KeyboardInterrupt:
-        LOGGER.warning("interrupted: %d of %d fits are done", len(done), len(tasks))
+        LOGGER.warning("interrupted: %d of %d tasks are done", len(done), len(tasks))
     finally:
         _stop(running)
     if failed and not done:
         raise next(iter(failed.values()))
-    failures = [_describe(tasks[k], error) for k, error in sorted(failed.items())]
-    return Outcome([done[k] for k in sorted(done)], failures, len(done) == len(tasks))
+    for k, error in sorted(failed.items()):
+        LOGGER.warning("%s failed: %s", tasks[k].label, error)
+    return Outcome(
+        dict(sorted(done.items())), dict(sorted(failed.items())), len(done) == len(tasks)
+    )
 
 
 def _start(
-    tasks: list[Task],
+    tasks: Sequence[Task],
     todo: list[int],
-    data: Data,
+    data: Any,
     store: Store,
     deadline: float,
     n_jobs: int | None,
@@ -91,18 +108,12 @@ def _stop(running: Any) -> None:
 
 
 def _run_task(
-    k: int, task: Task, data: Data, store: Store
+    k: int, task: Task, data: Any, store: Store
 ) -> tuple[int, dict[str, Any] | Exception]:
     """One task, kept as soon as it is done."""
     try:
         result = task.run(data)
-    except Exception as error:  # of this model on this fold: the others go on
+    except Exception as error:  # of this task: the others go on
         return k, error
     store.save(task.key, result)
     return k, result
-
-
-def _describe(task: Task, error: Exception) -> dict[str, Any]:
-    message = " ".join(str(error).split()) or type(error).__name__
-    LOGGER.warning("%s failed on fold %d: %s", task.model, task.fold, message)
-    return {"model": task.model, "fold": task.fold, "error": message}

@@ -1,4 +1,4 @@
-"""Results on disk: one file per finished fold and model, written whole or not at all."""
+"""Results on disk: one file per finished task, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import os
 from pathlib import Path
 from typing import Any
 
-from .._atomic import write_atomically
+from ._atomic import write_atomically
 
 _PLAN = "plan.json"
 
 
 class Store:
-    """A folder with the results of one comparison; it refuses those of another.
+    """A folder with the results of one run; it refuses those of another.
 
-    Several runs of the same comparison may use it at the same time: they write the same files, each
-    as a whole.
+    Several processes may do the same run at the same time: they write the same files, each as a
+    whole.
 
     Parameters
     ----------
     folder : path-like or None
         None keeps nothing.
     plan : dict
-        What the comparison is: data, models, folds. A folder with another plan is refused.
+        What the run is, such as data, models, folds. A folder with another plan is refused.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None, plan: dict[str, Any]) -> None:
@@ -39,7 +39,7 @@ class Store:
             _write(path, plan)
         elif differing := [key for key in plan if known.get(key) != plan[key]]:
             raise ValueError(
-                f"{self.folder} holds a comparison with other {', '.join(differing)}; continue "
+                f"{self.folder} holds a run with other {', '.join(differing)}; continue "
                 "with what it was begun with, or choose another folder."
             )
 
@@ -61,7 +61,7 @@ class Store:
             _write(self._path(self.folder, task), {"task": task, "result": result})
 
     def _path(self, folder: Path, task: str) -> Path:
-        """A name made of plan and task, so that results of other comparisons are never met."""
+        """A name made of plan and task, so that results of other runs are never met."""
         name = hashlib.sha256(f"{self._plan} {task}".encode()).hexdigest()[:20]
         return folder / f"{name}.json"
 
@@ -83,4 +83,4 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 
 
 def _not_ours(path: Path, remedy: str) -> ValueError:
-    return ValueError(f"{path} is not a result of a comparison; {remedy}.")
+    return ValueError(f"{path} is not a result of ours; {remedy}.")

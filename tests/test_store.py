@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from multikernel.comparison.store import Store
+from multikernel._store import Store
 
 PLAN = {"data": "d1", "folds": "f1", "models": "m1"}
 RESULT = {"score": 0.1 + 0.2, "test": [1, 2], "name": "ä\n'\"/", "nothing": None}
@@ -27,7 +27,7 @@ def test_no_folder_keeps_nothing():
 def test_another_plan_is_refused_and_nothing_changes(tmp_path):
     Store(tmp_path, PLAN).save("task", RESULT)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(ValueError, match="holds a comparison with other data, models; continue"):
+    with pytest.raises(ValueError, match="holds a run with other data, models; continue"):
         Store(tmp_path, PLAN | {"data": "d2", "models": "m2"})
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
@@ -45,7 +45,7 @@ def test_a_corrupted_result_is_named(tmp_path, content):
     store.save("task", RESULT)
     (path,) = (p for p in tmp_path.iterdir() if p.name != "plan.json")
     path.write_text(content)
-    with pytest.raises(ValueError, match=f"{path.name} is not a result of a comparison; delete it"):
+    with pytest.raises(ValueError, match=f"{path.name} is not a result of ours; delete it"):
         store.load("task")
 
 
