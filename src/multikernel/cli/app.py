@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from ._output import say
 
-COMMANDS = ("demo", "check", "compare", "fit", "predict", "report", "bench")  # a module each
+COMMANDS = ("demo", "check", "compare", "fit", "predict", "report", "reproduce", "bench")  # a module each
 _HELP = """Learn which data sources to trust, with a certificate.
 
 \b

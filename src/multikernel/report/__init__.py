@@ -1,6 +1,15 @@
 """Self-contained HTML reports."""
 
 from .demo import DemoResult, run_demo
-from .report import save_report
+from .report import cell_text, installed_versions, save_report
+from .sections import Section, save_sections
 
-__all__ = ["DemoResult", "run_demo", "save_report"]
+__all__ = [
+    "DemoResult",
+    "Section",
+    "cell_text",
+    "installed_versions",
+    "run_demo",
+    "save_report",
+    "save_sections",
+]

@@ -154,13 +154,14 @@ def _heaviest(table: Columns) -> dict[str, list[Any]]:
 
 def _table(columns: Columns, n_rows: int | None = None) -> _Table:
     cells = [list(columns[name]) for name in columns]
-    rows = [[_cell(value) for value in row] for row in zip(*cells, strict=True)]
+    rows = [[cell_text(value) for value in row] for row in zip(*cells, strict=True)]
     numeric = [any(isinstance(v, (int, float, np.number)) for v in column) for column in cells]
     left_out = 0 if n_rows is None else n_rows - len(rows)
     return _Table([str(name) for name in columns], rows, numeric, left_out)
 
 
-def _cell(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """A value as tables show it."""
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return "–"
     if isinstance(value, (float, np.floating)):

@@ -1,0 +1,148 @@
+"""The pages of an experiment: an HTML report, and Markdown with its figures beside it."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .._atomic import write_atomically
+from ..report import Section, cell_text, installed_versions, save_sections
+from .base import Experiment, Summary
+
+_BEGIN, _END = "<!-- begin: written by the command below -->", "<!-- end -->"
+_DPI = 110
+
+
+def save_pages(
+    folder: Path, experiment: Experiment, summary: Summary, *, seconds: float, stand_in: str
+) -> tuple[Path, Path]:
+    """Write ``report.html`` and ``page.md`` with its figures into a folder.
+
+    Parameters
+    ----------
+    folder : Path
+    experiment : Experiment
+    summary : Summary
+    seconds : float
+        Work of all tasks.
+    stand_in : str
+        What the data were, if not the original ones: it is written on every figure.
+
+    Returns
+    -------
+    report, page : Path
+    """
+    lead = list(summary.findings)
+    if stand_in:
+        lead.insert(0, f"These are {stand_in}, not the original data.")
+        for section in summary.sections:
+            _stamp(section.figure, stand_in)
+    figures = _save_figures(folder, experiment.name, summary.sections)
+    page = folder / "page.md"
+    write_atomically(page, _markdown(experiment, lead, summary, figures, seconds).encode())
+    report = save_sections(
+        folder / "report.html",
+        title=experiment.title,
+        lead=lead,
+        sections=[*summary.sections, Section("Run", (_run(experiment, seconds),))],
+    )
+    return report, page
+
+
+def update_docs(folder: Path, name: str, page: Path) -> Path:
+    """Put the page of a run into the documentation, between its two marks, figures beside it.
+
+    What stands outside of the marks is kept: it is where people write why results differ.
+    """
+    target = folder / f"{name}.md"
+    before, after = "", ""
+    if target.exists():
+        text = target.read_text(encoding="utf-8")
+        if _BEGIN not in text or _END not in text:
+            raise ValueError(
+                f"{target} lacks the lines {_BEGIN!r} and {_END!r}, between which results go."
+            )
+        before, rest = text.split(_BEGIN, 1)
+        after = rest.split(_END, 1)[1]
+    body = page.read_text(encoding="utf-8")
+    for figure in sorted(page.parent.glob(f"{name}-*.png")):
+        write_atomically(folder / figure.name, figure.read_bytes())
+    if not before:
+        heading, body = body.split("\n", 1)
+        before = f"{heading}\n\n"
+    else:
+        body = body.split("\n", 1)[1]
+    write_atomically(target, f"{before}{_BEGIN}\n{body.strip()}\n\n{_END}{after}".encode())
+    return target
+
+
+def _save_figures(folder: Path, name: str, sections: Sequence[Section]) -> dict[int, str]:
+    """PNG files, by the number of the section."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = {}
+    for k, section in enumerate(sections):
+        if section.figure is not None:
+            names[k] = f"{name}-{_slug(section.heading)}.png"
+            buffer = io.BytesIO()
+            section.figure.savefig(buffer, format="png", dpi=_DPI, bbox_inches="tight")
+            write_atomically(folder / names[k], buffer.getvalue())
+    return names
+
+
+def _stamp(figure: Any, stand_in: str) -> None:
+    if figure is not None:
+        figure.text(0.005, 0.005, f"stand-in: {stand_in}", fontsize=7, color="#b00000")
+
+
+def _slug(heading: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")
+
+
+def _run(experiment: Experiment, seconds: float) -> str:
+    size = " --quick" if experiment.quick else ""
+    versions = ", ".join(f"{name} {version}" for name, version in installed_versions().items())
+    return (
+        f"multikernel reproduce {experiment.name}{size}: {seconds / 60:.1f} minutes of work, one "
+        f"core for each task; {versions}. Paper: {experiment.paper}"
+    )
+
+
+def _markdown(
+    experiment: Experiment,
+    lead: Sequence[str],
+    summary: Summary,
+    figures: Mapping[int, str],
+    seconds: float,
+) -> str:
+    parts = [f"# {experiment.title}", "\n".join(f"- {sentence}" for sentence in lead)]
+    for k, section in enumerate(summary.sections):
+        parts += [f"## {section.heading}", *section.text]
+        if section.table is not None:
+            parts += [section.caption, markdown_table(section.table)]
+        if k in figures:
+            parts.append(f"![{section.alt}]({figures[k]})")
+    parts.append(_run(experiment, seconds))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def markdown_table(columns: Mapping[str, Sequence[Any]]) -> str:
+    """A table in Markdown.
+
+    Examples
+    --------
+    >>> print(markdown_table({"method": ["a|b"], "accuracy": [0.93456]}))
+    | method | accuracy |
+    | --- | --- |
+    | a\\|b | 0.935 |
+    """
+    rows = zip(*columns.values(), strict=True)
+    lines = [[_escaped(str(name)) for name in columns], ["---"] * len(columns)]
+    lines += [[_escaped(cell_text(value)) for value in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", r"\|")
