@@ -1,6 +1,5 @@
 """Displays of Bayesian inference: the numbers are those of the fits, whatever is drawn."""
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,14 +18,6 @@ from multikernel.displays import (
     TaxonomyDisplay,
 )
 from multikernel.likelihoods import Gaussian, LogisticLikelihood
-
-matplotlib.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def wave(n=25, widths=(0.3, 1.0), likelihood=None):

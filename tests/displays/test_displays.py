@@ -1,29 +1,37 @@
 """Displays: numbers apart from pictures, readable from 3 to 1,760 kernels, any text as a name."""
 
 import itertools
+import re
 
-import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
+from matplotlib import rc_context
 from numpy.testing import assert_allclose
 
 from multikernel.datasets import load_demo, make_multiview_classification
-from multikernel.displays import ConvergenceDisplay, PredictiveDisplay, WeightsDisplay
+from multikernel.displays import (
+    ComparisonDisplay,
+    ContributionsDisplay,
+    ConvergenceDisplay,
+    EvidenceDisplay,
+    FoldWeightsDisplay,
+    MethodWeightsDisplay,
+    PathDisplay,
+    PredictiveDisplay,
+    RedundancyDisplay,
+    SelectionDisplay,
+    SimplexDisplay,
+    WeightsDisplay,
+)
+from multikernel.displays._style import INK
 from multikernel.estimators import (
     BayesianMKLRegressor,
     MKLClassifier,
     MKLRegressor,
     ProbabilisticMKLRegressor,
 )
-
-matplotlib.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -177,3 +185,119 @@ def test_estimators_without_what_is_drawn_are_refused():
         )
     with pytest.raises(TypeError, match="no predictive standard deviations"):
         PredictiveDisplay.from_estimator(MKLRegressor().fit(X, y), X, y)
+
+
+DESCRIPTORS, REGIONS = ("hsvsift", "sift", "sift4px", "sift8px"), range(22)
+
+
+def image_table(rng):
+    table = kernel_table(88, FAMILIES, rng)
+    names = [f"{descriptor} r{region}" for descriptor in DESCRIPTORS for region in REGIONS]
+    return table | {"source": [name for name in names for _ in range(20)]}
+
+
+def test_sources_of_two_parts_are_shown_in_panels(rng):
+    table = image_table(rng)
+    display = WeightsDisplay.from_table(table).plot()
+    cells = np.asarray(display.artists_.get_array())
+    w = np.reshape(table["weight"], (4, 22, 20))  # descriptor, region, family and width
+    assert_allclose(cells, np.hstack(list(w)))
+    assert [text.get_text() for text in display.ax_.get_yticklabels()][:2] == ["r0", "r1"]
+    share = w.sum(axis=(1, 2)) / w.sum()
+    texts = {text.get_text() for text in display.ax_.texts}
+    assert {f"{name} {s:.0%}" for name, s in zip(DESCRIPTORS, share, strict=True)} <= texts
+    side = display.ax_.child_axes[0]
+    assert_allclose([bar.get_width() for bar in side.patches], w.sum(axis=(0, 2)) / w.sum())
+
+
+def test_panels_may_be_given(rng, tmp_path):
+    table = kernel_table(6, {"rbf": list(range(10))}, rng)
+    panels = [f"$\\bad{{{source[-1] in '024'}" for source in table["source"]]
+    display = WeightsDisplay(
+        table["weight"],
+        sources=table["source"],
+        families=table["family"],
+        parameters=table["parameter"],
+        panels=panels,
+    ).plot()
+    display.figure_.savefig(tmp_path / "x.svg")
+    cells = np.ma.filled(display.artists_.get_array(), np.nan)
+    assert cells.shape == (6, 20)
+    assert np.isnan(cells).sum() == 60  # a source belongs to one panel
+    assert_allclose(np.nansum(cells), np.sum(table["weight"]))
+
+
+def test_names_that_are_not_all_pairs_have_no_panels(rng):
+    table = image_table(rng)
+    cut = {name: list(values)[:-20] for name, values in table.items()}
+    assert WeightsDisplay.from_table(cut).plot().artists_.get_array().shape == (30, 20)
+
+
+def test_gap_against_time(model):
+    history = model.solution_.history
+    display = ConvergenceDisplay.from_estimator(model, against="seconds")
+    assert_allclose(display.line_.get_xdata(), history["seconds"])
+    assert display.ax_.get_xlabel() == "seconds"
+    assert_allclose(display.frame()["seconds"], history["seconds"])
+    counted = ConvergenceDisplay([0.1, 0.01], seconds=[1.0, 2.0], against="iteration").plot()
+    assert counted.line_.get_xdata().tolist() == [1.0, 2.0]
+    assert ConvergenceDisplay([0.1], seconds=[3.0]).plot().ax_.get_xlabel() == "seconds"
+    with pytest.raises(ValueError, match=r"one of \['iteration'\], .* got 'seconds'"):
+        ConvergenceDisplay([0.1], against="seconds").plot()
+
+
+HOSTILE = ["a$b$c_<script>", "$\\bad{", "_hidden"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_entries_of_legends_are_written_as_given(name, tmp_path):
+    displays = [
+        ConvergenceDisplay([0.1, 0.01], name=name).plot(),
+        PredictiveDisplay([0.0, 1.0], [0.0, 1.0], [1.0, 1.0], name=name, x_label=name).plot(),
+        EvidenceDisplay({name: {"objective": [2.0, 1.0]}}).plot(),
+    ]
+    for i, display in enumerate(displays):
+        display.figure_.savefig(tmp_path / f"{i}.svg")
+        entries = [text.get_text().strip() for text in display.ax_.get_legend().get_texts()]
+        assert name in entries
+        assert not display.ax_.get_legend().get_texts()[0].get_parse_math()
+
+
+@pytest.mark.parametrize("latent", [False, True])
+def test_bands_of_one_of_several_targets(latent, rng):
+    X = np.sort(rng.uniform(size=(30, 1)), axis=0)
+    Y = pd.DataFrame(
+        np.c_[np.sin(5 * X), 10 * X] + 0.1 * rng.normal(size=(30, 2)), columns=["p", "q"]
+    )
+    model = BayesianMKLRegressor(tol=1e-2, outputs="shared_samples").fit(X, Y.to_numpy())
+    display = PredictiveDisplay.from_estimator(model, X, Y, output=1, n_points=20, latent=latent)
+    grid = np.asarray(display.x)[:, None]
+    mean, std = (model.predict_latent if latent else model.predict)(grid, return_std=True)
+    frame = display.frame()
+    assert_allclose(frame["mean"], mean[:, 1])
+    assert_allclose(frame["upper"] - frame["lower"], 4 * std[:, 1])
+    assert_allclose(display.y_data, Y["q"])
+    assert display.ax_.get_ylabel() == "q"
+
+
+def test_lines_and_letters_take_the_colour_of_the_page(rng, tmp_path):
+    """A report replaces the colour of ink, so that pictures are read on dark pages too."""
+    figures = [
+        WeightsDisplay.from_table(image_table(rng)).plot().figure_,
+        MethodWeightsDisplay({"a": [0.1, 0.9], "b": [1.0, 0.0]}).plot().figure_,
+        FoldWeightsDisplay(rng.exponential(size=(3, 4))).plot().figure_,
+        PathDisplay([0.1, 1.0], [[1.0, 0.0], [3.0, 1.0]], ["a", "b"]).plot().figure_,
+        SelectionDisplay([0.1, 1.0], [[0.6, 0.8], [0.9, 0.9]], 1).plot().figure_,
+        RedundancyDisplay(np.eye(3), list("abc"), target=[0.1, 0.2, 0.3]).plot().figure_,
+        ContributionsDisplay([[1.0, -0.5]], ["a", "b"]).plot().figure_,
+        ComparisonDisplay({"a": [1.0, 2.0]}, differences={"a": (0.0, -1.0, 1.0)}).plot().figure_,
+        SimplexDisplay([[1.0, 2.0, 3.0]]).plot().figure_,
+    ]
+    for figure in figures:
+        with rc_context({"svg.fonttype": "none"}):
+            figure.savefig(tmp_path / "x.svg", transparent=True)
+        svg = (tmp_path / "x.svg").read_text(encoding="utf-8")
+        letters = re.findall(r"<text style[^>]*>", svg)
+        assert letters
+        assert all(f"fill: {INK}" in text or "fill: #ffffff" in text for text in letters), svg
+        assert "stroke: #000000" not in svg

@@ -1,6 +1,5 @@
 """QNormDisplay: the five panels of Figure 2, any number of kernels, any order of sources."""
 
-import matplotlib
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
@@ -10,14 +9,6 @@ from multikernel import MKLClassifier
 from multikernel.datasets import make_multiview_classification
 from multikernel.displays import QNormDisplay
 from multikernel.regularizers import QNorm
-
-matplotlib.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 def coupled(M, rng):

@@ -1,5 +1,6 @@
 """Data sets of several sources whose truth is known, and a small real one."""
 
+from .cells import load_cells
 from .demo import load_demo
 from .flowers import (
     load_flowers17,
@@ -13,6 +14,7 @@ from .neuroimaging import TopVoxels, make_neuroimaging, neuroimaging_kernels
 
 __all__ = [
     "TopVoxels",
+    "load_cells",
     "load_demo",
     "load_flowers17",
     "load_flowers102",

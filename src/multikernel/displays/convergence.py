@@ -8,9 +8,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ._style import INK, PALETTE, new_axes, quiet_axes
+from .._component import Array
+from ._style import PALETTE, entry, legend, new_axes, quiet_axes, short
 
 MAX_MARKERS = 60
+AXES = {"n_passes": "bank passes", "seconds": "seconds", "iteration": "iteration"}
 
 
 class ConvergenceDisplay:
@@ -21,11 +23,15 @@ class ConvergenceDisplay:
     gap : array-like of shape (n_iter,)
         Relative duality gap after every iteration.
     passes : array-like of shape (n_iter,), default=None
-        Bank passes used by then; without them the iterations are counted.
+        Bank passes used by then.
+    seconds : array-like of shape (n_iter,), default=None
+        Time used by then.
     tol : float, default=None
         The gap at which the solver was asked to stop.
     name : str, default=None
         Label of the curve.
+    against : {"n_passes", "seconds", "iteration"}, default=None
+        The horizontal axis; by default the first of these that is known.
 
     Attributes
     ----------
@@ -55,17 +61,27 @@ class ConvergenceDisplay:
         gap: Sequence[float],
         *,
         passes: Sequence[float] | None = None,
+        seconds: Sequence[float] | None = None,
         tol: float | None = None,
         name: str | None = None,
+        against: str | None = None,
     ) -> None:
         self.gap = gap
         self.passes = passes
+        self.seconds = seconds
         self.tol = tol
         self.name = name
+        self.against = against
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, ax: Any = None, name: str | None = None, **line_kwargs: Any
+        cls,
+        estimator: Any,
+        *,
+        against: str | None = None,
+        ax: Any = None,
+        name: str | None = None,
+        **line_kwargs: Any,
     ) -> Self:
         """Draw the convergence of a fitted estimator.
 
@@ -73,6 +89,8 @@ class ConvergenceDisplay:
         ----------
         estimator : fitted estimator
             Anything with ``solution_`` and ``tol``; of several solutions the least certain.
+        against : {"n_passes", "seconds", "iteration"}, default=None
+            The horizontal axis; by default the first of these that is known.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
         name : str, default=None
@@ -90,7 +108,14 @@ class ConvergenceDisplay:
             )
         solutions = solutions if isinstance(solutions, list) else [solutions]
         history = max(solutions, key=lambda solution: solution.gap).history
-        display = cls(history["gap"], passes=history["n_passes"], tol=estimator.tol, name=name)
+        display = cls(
+            history["gap"],
+            passes=history.get("n_passes"),
+            seconds=history.get("seconds"),
+            tol=estimator.tol,
+            name=name,
+            against=against,
+        )
         return display.plot(ax=ax, **line_kwargs)
 
     def frame(self) -> Any:
@@ -100,6 +125,8 @@ class ConvergenceDisplay:
         columns = {"iteration": np.arange(1, len(self.gap) + 1), "gap": np.asarray(self.gap, float)}
         if self.passes is not None:
             columns["passes"] = np.asarray(self.passes, float)
+        if self.seconds is not None:
+            columns["seconds"] = np.asarray(self.seconds, float)
         return pd.DataFrame(columns)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **line_kwargs: Any) -> Self:
@@ -116,9 +143,7 @@ class ConvergenceDisplay:
         """
         ax = new_axes(6.4, 3.4) if ax is None else ax
         gap = np.maximum(np.asarray(self.gap, float), np.finfo(float).eps)  # zero has no logarithm
-        steps = (
-            np.arange(1, len(gap) + 1) if self.passes is None else np.asarray(self.passes, float)
-        )
+        against, work = self._work()
         style = {
             "color": PALETTE[0],
             "marker": "o" if len(gap) <= MAX_MARKERS else "",
@@ -126,26 +151,40 @@ class ConvergenceDisplay:
             "linewidth": 1.8,
         } | line_kwargs
         label = self.name if name is None else name
-        (self.line_,) = ax.plot(steps, gap, label=label, **style)
+        (self.line_,) = ax.plot(
+            work, gap, label=None if label is None else entry(short(label, 40)), **style
+        )
         ax.set_yscale("log")
-        ax.set_xlabel("iteration" if self.passes is None else "bank passes")
+        ax.set_xlabel(AXES[against])
         ax.set_ylabel("relative duality gap")
         quiet_axes(ax, grid="both")
         if self.tol is not None:
             self._draw_tolerance(ax, self.tol)
         if label is not None:
-            ax.legend(frameon=False, labelcolor=INK)
+            legend(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+    def _work(self) -> tuple[str, Array]:
+        """The horizontal axis and what was used by every iteration."""
+        known = {"n_passes": self.passes, "seconds": self.seconds}
+        known["iteration"] = range(1, len(self.gap) + 1)
+        against = self.against or next(name for name in AXES if known[name] is not None)
+        if known.get(against) is None:
+            raise ValueError(
+                f"against must be one of {[n for n in AXES if known[n] is not None]}, which are "
+                f"known here; got {against!r}."
+            )
+        return against, np.asarray(known[against], dtype=float)
 
     def _draw_tolerance(self, ax: Any, tol: float) -> None:
         ax.axhline(tol, color=PALETTE[5], linewidth=1.2, linestyle="--")
         ax.annotate(
             f"tol = {tol:g}",
-            (1, tol),
+            (0, tol),
             xycoords=("axes fraction", "data"),
-            xytext=(-4, 4),
+            xytext=(4, 4),
             textcoords="offset points",
-            ha="right",
+            ha="left",
             color=PALETTE[5],
         )

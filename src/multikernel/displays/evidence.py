@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._component import Array
-from ._style import INK, PALETTE, new_axes, quiet_axes
+from ._style import PALETTE, entry, legend, new_axes, quiet_axes, short
 
 FLOOR = 1e-8  # differences below this are drawn here
 WIDE = 50.0  # ratio of longest to shortest run above which the horizontal axis is logarithmic
@@ -120,14 +120,18 @@ class EvidenceDisplay:
         for name, (colour, line, marker) in zip(self.histories, looks, strict=False):
             above = np.maximum(self._objective(name) - best, FLOOR)
             style = {"color": colour, "linestyle": line, "marker": marker, "linewidth": 1.8}
-            style |= {"markersize": 5, "markevery": max(len(above) // 12, 1), "label": name}
+            style |= {
+                "markersize": 5,
+                "markevery": max(len(above) // 12, 1),
+                "label": entry(short(name, 40)),
+            }
             (self.lines_[name],) = ax.plot(self._work(name), above, **(style | kwargs))
         ax.set_yscale("log")
         self._scale_work(ax)
         ax.set_xlabel(AXES[self.against])
         ax.set_ylabel("objective above the best (−2 ln)")
         quiet_axes(ax, grid="both")
-        ax.legend(frameon=False, labelcolor=INK)
+        legend(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

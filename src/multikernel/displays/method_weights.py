@@ -9,8 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._component import Array
-from ._style import INK, PALETTE, new_axes
-from .weights import _kernel_label, _short
+from ._style import (
+    CELL_EDGE,
+    INK,
+    MANY_CELLS,
+    bare_axes,
+    colour_bar,
+    fade,
+    new_axes,
+    percent,
+    short,
+)
+from .weights import _kernel_label
 
 MAX_NUMBERED = 24  # kernels up to which shares are written into their cells
 MAX_LABELLED = 60  # kernels up to which they are named
@@ -109,29 +119,25 @@ class MethodWeightsDisplay:
         **kwargs : dict
             Passed to ``Axes.pcolormesh``.
         """
-        from matplotlib.colors import LinearSegmentedColormap
-
         shares = self._shares()
         M, n_methods = shares.shape
         if ax is None:
             rows = 0.24 * M if M <= MAX_LABELLED else min(0.07 * M, 10.0)
             ax = new_axes(2.4 + 1.15 * n_methods, 1.6 + max(rows, 1.0))
-        fade = LinearSegmentedColormap.from_list("fade", ["#dcebf5", PALETTE[0]])
-        style = {"cmap": fade, "vmin": 0.0, "edgecolors": "white"}
-        style["linewidth"] = 1.2 if M <= MAX_LABELLED else 0.0
+        style = {"cmap": fade(), "vmin": 0.0, "edgecolors": CELL_EDGE}
+        style |= {"linewidth": 0.8 if M <= MAX_LABELLED else 0.0}
+        style |= {"rasterized": shares.size > MANY_CELLS}
         self.mesh_ = ax.pcolormesh(np.ma.masked_equal(shares, 0.0), **(style | kwargs))
-        ax.set_facecolor("#f4f4f4")
         ax.set_ylim(M, 0)
-        ticks = [f"{_short(name, 18)}\n{k} of {M}" for name, k in self.used().items()]
+        ticks = [f"{short(name, 18)}\n{k} of {M}" for name, k in self.used().items()]
         ax.set_xticks(np.arange(n_methods) + 0.5, ticks, parse_math=False, fontsize=9)
         ax.xaxis.tick_top()
         if M <= MAX_LABELLED:
-            names = [_short(name) for name in self._kernels()]
+            names = [short(name) for name in self._kernels()]
             ax.set_yticks(np.arange(M) + 0.5, names, parse_math=False, fontsize=8)
         else:
             ax.set_ylabel("kernel", color=INK)
-        ax.tick_params(colors=INK, length=0)
-        ax.spines[:].set_visible(False)
+        bare_axes(ax)
         if M <= MAX_NUMBERED:
             _write_shares(ax, shares)
         _draw_scale(ax, self.mesh_)
@@ -169,20 +175,17 @@ def _names(table: Any) -> list[str]:
 
 def _write_shares(ax: Any, shares: Array) -> None:
     """Write every share into its cell, in white where the cell is dark."""
-    dark = 0.6 * shares.max()
+    dark = 0.5 * shares.max()
     for (m, o), share in np.ndenumerate(shares):
         if share > 0:
-            text = f"{share:.0%}" if share >= 0.005 else "<1%"
             colour = "white" if share > dark else INK
-            ax.text(o + 0.5, m + 0.5, text, ha="center", va="center", fontsize=8, color=colour)
+            ax.text(
+                o + 0.5, m + 0.5, percent(share), ha="center", va="center", fontsize=8, color=colour
+            )
 
 
 def _draw_scale(ax: Any, mesh: Any) -> None:
     from matplotlib.ticker import PercentFormatter
 
-    bar = ax.figure.colorbar(
-        mesh, ax=ax, orientation="horizontal", aspect=30, pad=0.03, format=PercentFormatter(1.0)
-    )
-    bar.set_label("share of the total weight of a method", color=INK, fontsize=8)
-    bar.ax.tick_params(colors=INK, labelsize=8)
-    bar.outline.set_visible(False)
+    label = "share of the total weight of a method"
+    colour_bar(ax, mesh, label, aspect=30, pad=0.03, format=PercentFormatter(1.0))

@@ -14,7 +14,7 @@ from .._component import Array
 from ..bayes import BayesProblem, MacKay
 from ..bayes.taxonomy import Objective, phi_map, phi_mkl, phi_vb
 from ..bayes.taxonomy_objectives import best_bounds
-from ._style import INK, PALETTE
+from ._style import INK, PALETTE, legend
 
 TITLES = {"MKL": "MKL", "MAP": "joint MAP", "VB": "variational bound"}
 RANKS = (0.0, 0.004, 0.012, 0.03, 0.06, 0.1, 0.16, 0.24, 0.34, 0.46, 0.6, 0.76, 0.92)  # of levels
@@ -211,7 +211,7 @@ class ObjectiveContourDisplay:
 
         values = np.asarray(self.surfaces[name], dtype=float)
         levels = _levels(values)
-        fade = LinearSegmentedColormap.from_list("depth", [PALETTE[0], "#ffffff"])
+        fade = LinearSegmentedColormap.from_list("depth", [PALETTE[0], f"{PALETTE[0]}08"])
         style = {"cmap": fade, "levels": levels, "norm": _rank_norm(levels), "extend": "max"}
         filled = ax.contourf(self.d1, self.d2, values, **(style | kwargs))
         lines = {"colors": INK, "linewidths": 0.5, "linestyles": "solid", "alpha": 0.45}
@@ -225,7 +225,7 @@ class ObjectiveContourDisplay:
         ax.tick_params(colors=INK, length=3)
         ax.spines[:].set_color(INK)
         if len(minima) > 1:
-            ax.legend(loc="upper right", framealpha=0.9, labelcolor=INK, fontsize=8)
+            legend(ax, loc="upper right", fontsize=8)
         return filled
 
 

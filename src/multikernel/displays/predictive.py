@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .._component import Array
-from ._style import INK, PALETTE, new_axes, quiet_axes
+from ._style import INK, PALETTE, entry, legend, new_axes, quiet_axes, short
 
 MARGIN = 0.08  # of the range of the data, drawn beyond it
 BANDS = (2.0, 1.0)  # standard deviations, the widest first
@@ -88,6 +88,7 @@ class PredictiveDisplay:
         *,
         n_points: int = 300,
         latent: bool = False,
+        output: int = 0,
         name: str | None = None,
         ax: Any = None,
         **line_kwargs: Any,
@@ -100,12 +101,14 @@ class PredictiveDisplay:
             With ``predict(X, return_std=True)``.
         X : array or DataFrame of shape (n_samples, 1)
             Samples.
-        y : array of shape (n_samples,), default=None
+        y : array of shape (n_samples,) or (n_samples, n_outputs), default=None
             Targets, drawn as points.
         n_points : int, default=300
             Number of points at which to predict.
         latent : bool, default=False
             Bands of the function alone, without noise, by ``predict_latent``.
+        output : int, default=0
+            Which target, of a model of several.
         name : str, default=None
             Label of the curve.
         ax : matplotlib Axes, default=None
@@ -133,13 +136,13 @@ class PredictiveDisplay:
         mean, std = predict(grid, return_std=True)
         display = cls(
             x,
-            np.ravel(mean),
-            np.ravel(std),
+            _column(mean, output),
+            _column(std, output),
             x_data=None if y is None else values[:, 0],
-            y_data=None if y is None else np.ravel(np.asarray(y, dtype=float)),
+            y_data=None if y is None else _column(y, output),
             name=name,
             x_label=str(X.columns[0]) if hasattr(X, "columns") else "x",
-            y_label=str(getattr(y, "name", None) or "y"),
+            y_label=_target_name(y, output),
         )
         return display.plot(ax=ax, **line_kwargs)
 
@@ -166,7 +169,12 @@ class PredictiveDisplay:
         ax = new_axes(6.8, 3.8) if ax is None else ax
         x, mean, std = self._arrays()
         label = self.name if name is None else name
-        style = {"color": PALETTE[0], "linewidth": 1.9, "label": label or "mean", "zorder": 3}
+        style = {
+            "color": PALETTE[0],
+            "linewidth": 1.9,
+            "label": entry(short(label or "mean", 40)),
+            "zorder": 3,
+        }
         (self.line_,) = ax.plot(x, mean, **(style | line_kwargs))
         colour, finite = self.line_.get_color(), np.isfinite(std)
         self.bands_ = [
@@ -182,14 +190,7 @@ class PredictiveDisplay:
         ax.set_xlabel(self.x_label, parse_math=False)
         ax.set_ylabel(self.y_label, parse_math=False)
         quiet_axes(ax, grid="both")
-        ax.legend(
-            frameon=False,
-            labelcolor=INK,
-            loc="lower left",
-            bbox_to_anchor=(0, 1.0),
-            ncols=4,
-            borderaxespad=0.2,
-        )
+        legend(ax, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, borderaxespad=0.2)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
@@ -206,3 +207,16 @@ class PredictiveDisplay:
             self.x_data, self.y_data, color=INK, alpha=0.7, label=DATA_LABEL, zorder=2, **style
         )
         return points
+
+
+def _column(values: Any, output: int) -> Array:
+    """The numbers of one target."""
+    table = np.asarray(values, dtype=float)
+    return table.reshape(len(table), -1)[:, output]
+
+
+def _target_name(y: Any, output: int) -> str:
+    """What a Series or DataFrame of targets calls one of them."""
+    if hasattr(y, "columns"):
+        return str(list(y.columns)[output])
+    return str(getattr(y, "name", None) or "y")

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._component import Array
 from ..theory import virtual_kernels
-from ._style import INK, PALETTE, source_colours
-from .weights import WeightsDisplay, _short
+from ._style import INK, PALETTE, short, source_colours
+from .weights import WeightsDisplay
 
 N_EIGENVECTORS = 3
 MIN_LABELLED = 0.06  # share of the kernels below which a source gets a colour but no name
@@ -214,7 +214,7 @@ def _mark_sources(ax: Any, sources: list[str], *, names: bool) -> None:
             ax.text(
                 -0.07,
                 1 - np.mean(edges),
-                _short(source, limit=18),
+                short(source, limit=18),
                 transform=ax.transAxes,
                 ha="right",
                 va="center",

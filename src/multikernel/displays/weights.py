@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ._style import INK, PALETTE, new_axes, quiet_axes, source_colours
+from ._panels import find_panels
+from ._style import (
+    CELL_EDGE,
+    INK,
+    MANY_CELLS,
+    PALETTE,
+    bare_axes,
+    colour_bar,
+    fade,
+    fading,
+    new_axes,
+    percent,
+    quiet_axes,
+    short,
+    source_colours,
+)
 
 MAX_BARS = 48  # more kernels than this are summed up in a heat map
 MAX_ROWS = 30  # sources shown one by one in the heat map
+ROOM = 90  # letters that fit below the columns
 MAX_COLUMNS = 24  # distinct settings beyond which parameters are shown by rank
 
 Columns = Mapping[str, Sequence[Any]]
@@ -22,8 +38,10 @@ class WeightsDisplay:
     """The weights of all kernels, grouped by source.
 
     Up to 48 kernels are drawn as bars, one colour per source. More are summed up in a heat map of
-    source against family and parameter, beside the share of every source. Beyond 30 sources
-    the lightest share one row. Weights may be negative: shares are those of absolute weights.
+    source against family and parameter, beside the share of every source. Where the names of more
+    than 30 sources are made of two parts, as in "sift 2x2" (descriptor and region), the map has a
+    panel for every first part and a row for every second. Otherwise the lightest beyond 30 share
+    one row. Weights may be negative: shares are those of absolute weights.
 
     Parameters
     ----------
@@ -35,6 +53,9 @@ class WeightsDisplay:
         The setting of each kernel within its family; None or NaN where there is none.
     quantity : str, default="weight"
         What the numbers are, for the axis.
+    panels : sequence of str of length n_kernels, default=None
+        The panel of each kernel, for a heat map in panels: a part of the source, such as the
+        descriptor of an image. By default found in the names of the sources.
 
     Attributes
     ----------
@@ -70,12 +91,14 @@ class WeightsDisplay:
         families: Sequence[str],
         parameters: Sequence[Any] | None = None,
         quantity: str = "weight",
+        panels: Sequence[str] | None = None,
     ) -> None:
         self.weights = weights
         self.sources = sources
         self.families = families
         self.parameters = parameters
         self.quantity = quantity
+        self.panels = panels
 
     @classmethod
     def from_estimator(
@@ -186,63 +209,126 @@ class WeightsDisplay:
         return ax
 
     def _plot_heat_map(self, ax: Any, **kwargs: Any) -> Any:
-        from matplotlib.colors import LinearSegmentedColormap
-
-        rows, columns, total = self._grid()
-        grid = np.array([[total.get((r, c), np.nan) for c in columns] for r in rows])
-        ticks = [_short(_parameter_label(parameter), limit=10) for _, parameter in columns]
-        turn = 90 if max(map(len, ticks)) > 3 else 0
-        ax = new_axes(7.5, (2.3 if turn else 1.6) + 0.24 * len(rows)) if ax is None else ax
-        colours = [(0.0, f"{PALETTE[0]}08"), (1.0, PALETTE[0])]
-        scale = {"vmin": 0.0}
-        if np.nanmin(grid) < 0:  # zero in the middle
-            below = [(0.0, PALETTE[5]), (0.5, f"{PALETTE[5]}08")]
-            colours = below + [((1 + at) / 2, colour) for at, colour in colours]
-            scale = {"vmin": -np.nanmax(np.abs(grid)), "vmax": np.nanmax(np.abs(grid))}
-        fade = LinearSegmentedColormap.from_list("fade", colours)
-        style = {"cmap": fade, "edgecolors": (0.5, 0.5, 0.5, 0.12), "linewidth": 0.4} | scale
-        self.artists_ = ax.pcolormesh(grid, **(style | kwargs))
-        ax.set_yticks(
-            np.arange(len(rows)) + 0.5, [_short(row) for row in rows], parse_math=False, fontsize=8
+        grid = self._grid()
+        values = np.array(
+            [[grid.total.get((r, c), np.nan) for c in grid.columns] for r in grid.rows]
         )
+        at, ticks = _ticks(grid.columns)
+        wide = len(grid.columns) > MAX_COLUMNS
+        turn = 90 if len(ticks) * max(map(len, ticks)) > ROOM else 0
+        if ax is None:
+            ax = new_axes(10.5 if wide else 7.5, (2.3 if turn else 1.8) + 0.24 * len(grid.rows))
+        style = _colours(values) | {"edgecolors": "none" if wide else CELL_EDGE, "linewidth": 0.4}
+        style["rasterized"] = values.size > MANY_CELLS
+        self.artists_ = ax.pcolormesh(values, **(style | kwargs))
+        rows = [short(row) for row in grid.rows]
+        ax.set_yticks(np.arange(len(rows)) + 0.5, rows, parse_math=False, fontsize=8)
         ax.set_ylim(len(rows), 0)
-        ax.set_xticks(
-            np.arange(len(columns)) + 0.5, ticks, parse_math=False, fontsize=8, rotation=turn
-        )
-        ax.tick_params(colors=INK, length=0)
-        ax.spines[:].set_visible(False)
-        _label_families(ax, [family for family, _ in columns])
-        _draw_totals(ax, self._row_shares(rows))
-        bar = ax.figure.colorbar(
-            self.artists_, ax=ax, orientation="horizontal", aspect=40, pad=0.02
-        )
-        bar.set_label(f"{self.quantity} (sum over the kernels of a cell)", color=INK, fontsize=8)
-        bar.ax.tick_params(colors=INK, labelsize=8)
-        bar.outline.set_visible(False)
+        ax.set_xticks(at, ticks, parse_math=False, fontsize=8, rotation=turn)
+        ax.hlines(np.arange(len(rows)), 0, len(grid.columns), color=INK, alpha=0.1, linewidth=0.5)
+        bare_axes(ax)
+        _label_families(ax, grid.columns)
+        if grid.columns[0].panel:
+            _label_panels(ax, grid.columns, self._shares_of(grid.panels))
+        _draw_totals(ax, np.array(list(self._shares_of(grid.places).values()))[grid.order])
+        label = f"{self.quantity} (sum over the kernels of a cell)"
+        if grid.total and len(grid.total) == len(self.weights):
+            label = f"{self.quantity} (a cell is a kernel)"
+        colour_bar(ax, self.artists_, label)
         return ax
 
-    def _row_shares(self, rows: Sequence[str]) -> NDArray[np.float64]:
-        """The shares of the rows of the heat map, of which the last may stand for many sources."""
-        shares = self.shares()
-        shown = np.array([shares.pop(row, 0.0) for row in rows])
-        shown[-1] += sum(shares.values())
-        return shown
+    def _shares_of(self, labels: Sequence[str]) -> dict[str, float]:
+        """The share of every label of the kernels in the sum of absolute weights."""
+        w = np.abs(self._weights())
+        total, out = w.sum() or 1.0, dict.fromkeys(labels, 0.0)
+        for label, size in zip(labels, w, strict=True):
+            out[label] += float(size / total)
+        return out
 
-    def _grid(self) -> tuple[list[str], list[tuple[str, Any]], dict[tuple[str, Any], float]]:
-        """Rows (heaviest sources first), columns (family, parameter) and the sum in every cell."""
-        shares = self.shares()
-        heavy = sorted(shares, key=lambda s: -shares[s])
-        shown = heavy if len(heavy) <= MAX_ROWS else heavy[: MAX_ROWS - 1]
-        others = f"{len(heavy) - len(shown)} other sources"
+    def _grid(self) -> _Grid:
+        """The cells: panels, families and parameters against sources or what is left of them."""
         settings = list(zip(self.families, map(_key, self._parameters()), strict=True))
         if len(set(settings)) > MAX_COLUMNS:
             settings = _rank_within_source(self.sources, settings)
-        columns = sorted(set(settings), key=lambda c: (self.families.index(c[0]), _sort_key(c[1])))
-        total: dict[tuple[str, Any], float] = {}
-        for source, setting, w in zip(self.sources, settings, self._weights(), strict=True):
-            cell = (source if source in set(shown) else others, setting)
-            total[cell] = total.get(cell, 0.0) + float(w)
-        return shown + [others] * (len(shown) < len(heavy)), columns, total
+        panels, places = self._places()
+        kernels = [_Column(p, f, key) for p, (f, key) in zip(panels, settings, strict=True)]
+        first = {panel: i for i, panel in enumerate(dict.fromkeys(panels))}
+        families = list(dict.fromkeys(self.families))
+        columns = sorted(
+            set(kernels),
+            key=lambda c: (first[c.panel], families.index(c.family), _sort_key(c.parameter)),
+        )
+        total: dict[tuple[str, _Column], float] = {}
+        for place, kernel, w in zip(places, kernels, self._weights(), strict=True):
+            total[place, kernel] = total.get((place, kernel), 0.0) + float(w)
+        rows = list(dict.fromkeys(places))
+        order = list(range(len(rows))) if panels[0] else self._heaviest_first(rows, places)
+        return _Grid([rows[i] for i in order], columns, total, panels, places, order)
+
+    def _places(self) -> tuple[list[str], list[str]]:
+        """The panel, perhaps empty, and the row of every kernel."""
+        sources = [str(source) for source in self.sources]
+        found = find_panels(sources, self.panels, MAX_ROWS)
+        if found is not None:
+            return found
+        shares = self._shares_of(sources)
+        heavy = sorted(shares, key=lambda s: -shares[s])
+        if len(heavy) <= MAX_ROWS:
+            return [""] * len(sources), sources
+        shown = set(heavy[: MAX_ROWS - 1])
+        others = f"{len(heavy) - len(shown)} other sources"
+        return [""] * len(sources), [s if s in shown else others for s in sources]
+
+    def _heaviest_first(self, rows: list[str], places: list[str]) -> list[int]:
+        """The order of rows by weight, with the row that stands for many sources at the end."""
+        shares, sources = self._shares_of(places), set(map(str, self.sources))
+        return sorted(range(len(rows)), key=lambda i: (rows[i] not in sources, -shares[rows[i]]))
+
+
+class _Column(NamedTuple):
+    """A column of the heat map."""
+
+    panel: str
+    family: str
+    parameter: Any
+
+
+class _Grid(NamedTuple):
+    """The heat map: rows, columns and sums of weights, and where every kernel went."""
+
+    rows: list[str]
+    columns: list[_Column]
+    total: dict[tuple[str, _Column], float]
+    panels: list[str]
+    places: list[str]
+    order: list[int]
+
+
+def _colours(values: NDArray[np.float64]) -> dict[str, Any]:
+    """Clear to blue; with negative weights from orange over clear to blue, zero in the middle."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    largest = float(np.nanmax(np.abs(values))) or 1.0
+    if np.nanmin(values) >= 0:
+        return {"cmap": fade(), "vmin": 0.0, "vmax": largest}
+    low, high = PALETTE[5], PALETTE[0]
+    signed = [((1 - at) / 2, colour) for at, colour in reversed(fading(low))]
+    signed += [((1 + at) / 2, colour) for at, colour in fading(high)]
+    cmap = LinearSegmentedColormap.from_list("signed", signed)
+    return {"cmap": cmap, "vmin": -largest, "vmax": largest}
+
+
+def _ticks(columns: Sequence[_Column]) -> tuple[list[float], list[str]]:
+    """Where parameters are written, and how: one by one, or from where to where in a block."""
+    texts = [short(_parameter_label(column.parameter), limit=10) for column in columns]
+    if len(columns) <= MAX_COLUMNS:
+        return [i + 0.5 for i in range(len(columns))], texts
+    at, labels = [], []
+    for first, count in _runs([(c.panel, c.family) for c in columns]):
+        at.append(first + count / 2)
+        ends = dict.fromkeys([texts[first], texts[first + count - 1]])
+        labels.append(" … ".join(ends))
+    return at, labels
 
 
 def _is_missing(parameter: Any) -> bool:
@@ -272,7 +358,7 @@ def _parameter_label(parameter: Any) -> str:
 
 
 def _kernel_label(family: str, parameter: Any) -> str:
-    return f"{_short(family)}  {_short(_parameter_label(parameter))}".rstrip()
+    return f"{short(family)}  {short(_parameter_label(parameter))}".rstrip()
 
 
 def _rank_within_source(
@@ -293,30 +379,36 @@ def _label_source(ax: Any, source: str, share: float, colour: str, y: float) -> 
     """Write a source and its share beside its bars, behind a swatch of its colour."""
     place = {"transform": ax.get_yaxis_transform(), "va": "center", "parse_math": False}
     ax.text(1.02, y, "■", color=colour, fontsize=11, **place)
-    ax.text(1.06, y, f"{_short(source)}  {share:.0%}", color=INK, fontweight="bold", **place)
+    ax.text(1.06, y, f"{short(source)}  {share:.0%}", color=INK, fontweight="bold", **place)
 
 
-def _short(name: str, limit: int = 24) -> str:
-    """One line of at most ``limit`` characters."""
-    line = " ".join(name.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+def _runs(labels: Sequence[Any]) -> list[tuple[int, int]]:
+    """Where runs of equal labels begin, and how long they are."""
+    edges = [i for i in range(len(labels)) if i == 0 or labels[i] != labels[i - 1]]
+    return [(a, b - a) for a, b in zip(edges, [*edges[1:], len(labels)], strict=True)]
 
 
-def _label_families(ax: Any, families: list[str]) -> None:
+def _label_families(ax: Any, columns: Sequence[_Column]) -> None:
     """Write the families above their columns and part them by a line."""
-    for family in dict.fromkeys(families):
-        first, count = families.index(family), families.count(family)
-        ax.text(
-            first + count / 2,
-            -0.25,
-            _short(family),
-            ha="center",
-            color=INK,
-            fontsize=9,
-            parse_math=False,
-        )
+    place = {"transform": ax.get_xaxis_transform(), "ha": "center", "va": "bottom", "color": INK}
+    for first, count in _runs([(c.panel, c.family) for c in columns]):
+        limit = int(np.clip(ROOM * count / len(columns), 2, 24))  # what fits above its columns
+        family = short(columns[first].family, limit)
+        ax.text(first + count / 2, 1.005, family, fontsize=8, parse_math=False, **place)
         if first:
-            ax.axvline(first, color=INK, alpha=0.35, linewidth=0.8)
+            ax.axvline(first, color=INK, alpha=0.35, linewidth=0.7)
+
+
+def _label_panels(ax: Any, columns: Sequence[_Column], shares: Mapping[str, float]) -> None:
+    """Write the panels and their shares above the families and part them by a heavier line."""
+    place = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points", "ha": "center"}
+    for first, count in _runs([c.panel for c in columns]):
+        panel = columns[first].panel
+        text = f"{short(panel, 14)} {percent(shares[panel])}"
+        at = {"xy": (first + count / 2, 1.0), "xytext": (0, 15), "fontweight": "bold"}
+        ax.annotate(text, **at, **place, color=INK, fontsize=9, parse_math=False)
+        if first:
+            ax.axvline(first, color=INK, linewidth=1.6)
 
 
 def _draw_totals(ax: Any, shares: NDArray[np.float64]) -> None:
@@ -325,8 +417,9 @@ def _draw_totals(ax: Any, shares: NDArray[np.float64]) -> None:
     rows = np.arange(len(shares)) + 0.5
     side.barh(rows, shares, height=0.72, color=PALETTE[0])
     for row, share in zip(rows, shares, strict=True):
-        text = "0" if share == 0 else "<1%" if share < 0.01 else f"{share:.0%}"
-        side.text(share + 0.02 * shares.max(), row, text, va="center", fontsize=7, color=INK)
+        side.text(
+            share + 0.02 * shares.max(), row, percent(share), va="center", fontsize=7, color=INK
+        )
     side.set_xlim(0, 1.25 * (shares.max() or 1.0))
     side.axis("off")
     side.set_title("share", fontsize=9, color=INK)

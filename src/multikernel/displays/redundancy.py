@@ -1,0 +1,370 @@
+"""RedundancyDisplay: which kernels or sources say the same, and how much of it is about y."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.cluster.hierarchy import dendrogram, leaves_list, linkage
+from scipy.spatial.distance import squareform
+from sklearn.base import is_classifier
+from sklearn.preprocessing import label_binarize
+from sklearn.utils.multiclass import type_of_target
+
+from .._component import Array
+from ..banks import PackedBank
+from ..banks.base import Index
+from ..estimators._inputs import make_kernels
+from ..interactions import KernelAlignment
+from ..losses import Squared
+from ..regularizers import Uniform
+from ..solvers import Problem
+from ._style import INK, bare_axes, colour_bar, fade, new_axes, short, title
+
+MAX_KERNELS = 60  # beyond which the kernels of a source are taken together
+MAX_SAMPLES = 1000  # drawn at random from more
+MAX_NUMBERED = 14  # rows up to which alignments are written into their cells
+MAX_TARGETS = 40  # rows up to which alignments with the targets are
+MAX_TREE = 400  # rows up to which the tree is drawn
+MAX_LABELLED = 110  # rows up to which they are named
+TARGET = "y"
+
+
+class _Rows(NamedTuple):
+    """What the rows of the map are: names, and the row that each kernel belongs to."""
+
+    names: list[str]
+    of_kernel: Index
+    note: str
+
+
+class RedundancyDisplay:
+    r"""Centred alignment between kernels, or sources, ordered by a tree of what is alike.
+
+    Kernels that are alike share their weight in ways that chance decides: learned weights of a
+    group of them mean much, those of its members little. The first row is the alignment with the
+    targets, 0 for a kernel that knows nothing of them.
+
+    Parameters
+    ----------
+    alignment : array-like of shape (n_rows, n_rows)
+        Centred alignment of every pair, between 0 and 1.
+    names : sequence of str of length n_rows
+        Kernels or sources.
+    target : array-like of shape (n_rows,), default=None
+        Centred alignment of each with the targets.
+    note : str, default=""
+        What was taken together or left out, for the title.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where the picture was drawn.
+    image_ : matplotlib AxesImage
+        The map.
+    order_ : list of int
+        The rows in the order of the tree.
+
+    See Also
+    --------
+    multikernel.KernelAlignment : The same matrix as a penalty on weights.
+    FoldWeightsDisplay : Whether weights are the same in all folds.
+
+    Notes
+    -----
+    With :math:`H = I - \tfrac1n \mathbf 1 \mathbf 1^\top`, kernels :math:`\tilde K = H K H` and
+    targets :math:`Y` (a centred column per class),
+
+    .. math:: A(K, L) = \frac{\langle \tilde K, \tilde L \rangle_F}
+              {\|\tilde K\|_F \|\tilde L\|_F}, \qquad A(K, y) = A(K, Y Y^\top) .
+
+    A source of several kernels is the sum of its centred kernels of unit norm. The tree joins
+    rows by average linkage of the distance 1 - A.
+
+    Examples
+    --------
+    >>> from multikernel.displays import RedundancyDisplay
+    >>> display = RedundancyDisplay(
+    ...     [[1.0, 0.1, 0.8], [0.1, 1.0, 0.2], [0.8, 0.2, 1.0]], ["a", "b", "c"]
+    ... )
+    >>> display.frame().index.tolist()
+    ['b', 'c', 'a']
+    """
+
+    ax_: Any
+    figure_: Any
+    image_: Any
+    order_: list[int]
+
+    def __init__(
+        self,
+        alignment: ArrayLike,
+        names: Sequence[str],
+        *,
+        target: ArrayLike | None = None,
+        note: str = "",
+    ) -> None:
+        self.alignment = alignment
+        self.names = names
+        self.target = target
+        self.note = note
+
+    @classmethod
+    def measure(
+        cls,
+        kernels: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        by: str = "auto",
+        normalize: str | None = "variance",
+        classification: bool | None = None,
+        max_samples: int = MAX_SAMPLES,
+    ) -> Self:
+        """Compute the alignments of kernels on some samples; nothing is drawn.
+
+        Kernels are made one at a time; what is held is one triangle for each row of the map.
+
+        Parameters
+        ----------
+        kernels : anything that estimators take as ``kernels``
+            None for the kernels that they use by default, "precomputed" for Gram matrices.
+        X : table, row container or array of Gram matrices
+            Samples.
+        y : array of shape (n_samples,), default=None
+            Labels or targets, for the first row.
+        by : {"auto", "kernel", "source"}, default="auto"
+            What a row is; "auto" takes the kernels of a source together when there are more than
+            60 kernels of several sources.
+        normalize : str or None, default="variance"
+            As in estimators.
+        classification : bool, default=None
+            Whether y holds labels; by default so unless some are fractions.
+        max_samples : int, default=1000
+            Samples drawn at random from more than that.
+        """
+        if by not in ("auto", "kernel", "source"):
+            raise ValueError(f"by must be 'auto', 'kernel' or 'source', got {by!r}.")
+        X, y, left_out = _draw_samples(X, y, max_samples, pairwise=_is_array_of_grams(kernels))
+        made = make_kernels(kernels, normalize, X)
+        grams = made.fit_grams(X)
+        rows = _rows(made.names_, [row["source"] for row in made.rows_], by)
+        bank = PackedBank(made.n_samples_, len(rows.names) + 1, np.float32)
+        bank.set_kernel(0, _target_gram(y, made.n_samples_, classification))
+        _fill(bank, grams, rows)
+        problem = Problem(bank, np.zeros((bank.n_samples, 1)), Squared(), Uniform())
+        A = KernelAlignment().matrix(problem, [TARGET, *rows.names])
+        return cls(
+            A[1:, 1:],
+            rows.names,
+            target=None if y is None else A[0, 1:],
+            note="; ".join(filter(None, [rows.note, left_out])),
+        )
+
+    @classmethod
+    def from_kernels(
+        cls, kernels: Any, X: Any, y: Any = None, *, ax: Any = None, **settings: Any
+    ) -> Self:
+        """Compute and draw the alignments of kernels on some samples.
+
+        Parameters
+        ----------
+        kernels, X, y
+            As for :meth:`measure`.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        **settings : dict
+            Passed to :meth:`measure`.
+        """
+        return cls.measure(kernels, X, y, **settings).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, **settings: Any) -> Self:
+        """Compute and draw the alignments of the kernels of an estimator, fitted or not.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Anything with ``kernels`` and ``normalize``; its weights play no part.
+        X, y : samples and targets
+            Those of training; models keep only what they need of them.
+        **settings : dict
+            Passed to :meth:`from_kernels`.
+        """
+        if not hasattr(estimator, "kernels") or hasattr(estimator, "task"):
+            raise TypeError(
+                f"RedundancyDisplay cannot tell the kernels of {type(estimator).__name__}; use "
+                "RedundancyDisplay.from_kernels."
+            )
+        settings = {"classification": is_classifier(estimator)} | settings
+        settings.setdefault("normalize", getattr(estimator, "normalize", "variance"))
+        return cls.from_kernels(estimator.kernels, X, y, **settings)
+
+    def frame(self) -> Any:
+        """The numbers shown, as a pandas DataFrame in the order of the tree, targets first."""
+        import pandas as pd
+
+        order, A = self._order(), self._map()
+        shift = len(A) - len(order)
+        place = [*range(shift), *(m + shift for m in order)]
+        names = [TARGET] * shift + [str(self.names[m]) for m in order]
+        return pd.DataFrame(A[np.ix_(place, place)], index=names, columns=names)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the map, the targets above it and the tree beside it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        **kwargs : dict
+            Passed to ``Axes.imshow``.
+        """
+        table = self.frame()
+        A, n = table.to_numpy(), len(table)
+        size = 0.3 if n <= MAX_NUMBERED else 0.2 if n <= 40 else 0.115
+        side = float(np.clip(size * n, 2.2, 11.0))
+        ax = new_axes(side + 4.2, side + 1.9) if ax is None else ax
+        style = {"cmap": fade(), "vmin": 0.0, "vmax": 1.0, "interpolation": "nearest"}
+        self.image_ = ax.imshow(A, **(style | {"aspect": "equal"} | kwargs))
+        _label_rows(ax, [str(name) for name in table.index])
+        bare_axes(ax)
+        if n <= MAX_NUMBERED:
+            _write_cells(ax, A)
+        elif n <= MAX_TARGETS and self.target is not None:
+            _write_cells(ax, A[:, :1])
+        if self.target is not None:
+            ax.axhline(0.5, color=INK, linewidth=1.2)
+            ax.axvline(0.5, color=INK, linewidth=1.2)
+        self.order_ = self._order()
+        self._draw_tree(ax, n)
+        colour_bar(ax, self.image_, "centred alignment", shrink=0.7, aspect=50)
+        heading = "Which of them say the same?"
+        title(ax, "\n".join(filter(None, [heading, short(self.note, 100)])), fontsize=9)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _map(self) -> Array:
+        """The alignments, with those of the targets as the first row and column."""
+        A = np.asarray(self.alignment, dtype=float)
+        if A.shape != (len(self.names), len(self.names)):
+            raise ValueError(
+                f"alignment must have shape {(len(self.names),) * 2}, a row per name, got "
+                f"{A.shape}."
+            )
+        if self.target is None:
+            return A
+        t = np.asarray(self.target, dtype=float)
+        return np.block([[np.ones((1, 1)), t[np.newaxis]], [t[:, np.newaxis], A]])
+
+    def _links(self) -> Array:
+        """The tree, as scipy writes it."""
+        A = np.asarray(self.alignment, dtype=float)
+        distances = np.clip(1.0 - (A + A.T) / 2, 0.0, None)
+        np.fill_diagonal(distances, 0.0)
+        few = len(A) <= MAX_TREE  # the best of the orders that a tree allows takes cubic time
+        return linkage(squareform(distances, checks=False), "average", optimal_ordering=few)
+
+    def _order(self) -> list[int]:
+        if len(self.names) < 2:
+            return list(range(len(self.names)))
+        return [int(m) for m in leaves_list(self._links())]
+
+    def _draw_tree(self, ax: Any, n: int) -> None:
+        """Draw the tree at the right, its leaves at their rows."""
+        if not 2 <= len(self.names) <= MAX_TREE:
+            return
+        tree = dendrogram(self._links(), no_plot=True)
+        side = ax.inset_axes([1.02, 0, max(0.16, 0.7 / (0.3 * n)), 1], sharey=ax)
+        shift = n - len(self.names)
+        for height, leaf in zip(tree["dcoord"], tree["icoord"], strict=True):
+            rows = (np.asarray(leaf) - 5.0) / 10.0 + shift  # leaves are ten apart, from five
+            side.plot(height, rows, color=INK, linewidth=0.9)
+        side.set_xlim(0, None)
+        side.axis("off")
+
+
+def _rows(kernels: Sequence[str], sources: Sequence[str], by: str) -> _Rows:
+    """A row for every kernel, or for every source."""
+    names = list(dict.fromkeys(sources))
+    if by == "auto":
+        by = "source" if len(kernels) > MAX_KERNELS and len(names) > 1 else "kernel"
+    if by == "kernel":
+        return _Rows(list(kernels), np.arange(len(kernels)), "")
+    place = {name: i for i, name in enumerate(names)}
+    note = f"{len(names)} sources, each the sum of its kernels ({len(kernels):,} in all)"
+    return _Rows(names, np.array([place[source] for source in sources]), note)
+
+
+def _fill(bank: PackedBank, grams: Iterator[tuple[int, Array]], rows: _Rows) -> None:
+    """Add every kernel to its row, centred and of unit norm."""
+    left = np.bincount(rows.of_kernel, minlength=len(rows.names))
+    sums: dict[int, Array] = {}
+    for m, K in grams:
+        row = int(rows.of_kernel[m])
+        K -= K.mean(axis=0)  # H K H
+        K -= K.mean(axis=1, keepdims=True)
+        K /= np.linalg.norm(K) or 1.0
+        sums[row] = sums[row] + K if row in sums else K
+        left[row] -= 1
+        if not left[row]:
+            bank.set_kernel(row + 1, sums.pop(row))
+
+
+def _target_gram(y: Any, n: int, classification: bool | None) -> Array:
+    r"""The kernel :math:`Y Y^\top` of the targets, a column per class or number."""
+    if y is None:
+        return np.zeros((n, n))
+    y = np.asarray(y)
+    if classification is None:
+        classification = not type_of_target(y).startswith("continuous")
+    Y = label_binarize(y, classes=np.unique(y)) if classification and y.ndim == 1 else y
+    Y = np.asarray(Y, dtype=float).reshape(n, -1)
+    Y -= Y.mean(axis=0)
+    Y /= np.abs(Y).max() or 1.0
+    return Y @ Y.T
+
+
+def _is_array_of_grams(kernels: Any) -> bool:
+    return isinstance(kernels, str) and kernels == "precomputed"
+
+
+def _draw_samples(X: Any, y: Any, max_samples: int, *, pairwise: bool) -> tuple[Any, Any, str]:
+    """Some of the samples, at random but always the same, where there are too many."""
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n <= max_samples:
+        return X, y, ""
+    rows = np.sort(np.random.default_rng(0).permutation(n)[:max_samples])
+    if pairwise and isinstance(X, np.ndarray):
+        X = X[np.ix_(rows, rows)]
+    else:
+        X = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+    y = None if y is None else np.asarray(y)[rows]
+    return X, y, f"{max_samples:,} of {n:,} samples, drawn at random"
+
+
+def _label_rows(ax: Any, names: list[str]) -> None:
+    n = len(names)
+    if n > MAX_LABELLED:
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.set_ylabel(f"{n:,} rows in the order of the tree", color=INK)
+        return
+    size = 8.5 if n <= 40 else 6
+    labels = [short(name, 30) for name in names]
+    ax.set_yticks(np.arange(n), labels, parse_math=False, fontsize=size)
+    if n <= MAX_NUMBERED:
+        labels = [short(name, 16) for name in names]
+        turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+        ax.set_xticks(np.arange(n), labels, parse_math=False, fontsize=size, **turned)
+    else:
+        ax.set_xticks([])
+
+
+def _write_cells(ax: Any, A: Array) -> None:
+    for (i, j), value in np.ndenumerate(A):
+        colour = "white" if value > 0.5 else INK
+        style = {"ha": "center", "va": "center", "fontsize": 7, "color": colour}
+        ax.text(j, i, f"{value:.2f}".removeprefix("0") if value < 0.995 else "1", **style)
