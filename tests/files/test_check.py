@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multikernel import RBF, check_sources
-from multikernel.files import Dataset, _check_kernels
+from multikernel import RBF, ViewBundle, check_sources, read_sources
+from multikernel.files import Dataset, InputError, _check_kernels
 
 N = 60
 IDS = [f"s{i:02}" for i in range(N)]
@@ -278,3 +278,57 @@ def test_a_thousand_samples_and_ten_thousand_columns_take_seconds(rng):
     start = time.process_time()
     assert check_sources(Dataset(tables, y=y, task="classification")).ok
     assert time.process_time() - start < 5
+
+
+# ---- what can be checked -----------------------------------------------------------------------
+
+
+def test_classes_that_differ_in_case_or_spaces(rng):
+    y = pd.Series(["LumA", "LumB"] * (N // 2), index=IDS, name="state")
+    y.iloc[0], y.iloc[1], y.iloc[3] = "lumA", "Lum B", "Lum B"
+    sentence = found(study(rng, y=y), "warning", "target")
+    assert "The classes 'LumA' (29 samples), 'lumA' (1 sample) differ only in case" in sentence
+    assert "'LumB' (28 samples), 'Lum B' (2 samples)" in sentence
+
+
+def test_a_path_is_read_and_checked(rng, tmp_path):
+    tables = {"rna": table(rng), "pet": table(rng, prefix="v")}
+    for name, frame in tables.items():
+        frame.to_csv(tmp_path / f"{name}.csv", index_label="id")
+    pd.DataFrame({"id": IDS, "y": ["a", "b"] * (N // 2)}).to_csv(tmp_path / "y.csv", index=False)
+    check = check_sources(tmp_path, target="y:y")
+    assert check.ok
+    assert check.frame().equals(check_sources(read_sources(tmp_path, target="y:y")).frame())
+    assert check_sources(str(tmp_path), target="y:y").ok
+
+
+def test_blocks_by_name_are_checked(rng):
+    y = ["a", "b"] * (N // 2)
+    blocks = {"rna": table(rng), "pet": table(rng, prefix="v").sample(frac=1, random_state=0)}
+    leaky = blocks | {"leak": table(rng).assign(copy=[c == "a" for c in y])}
+    labels = pd.Series(y, index=IDS)
+    check = check_sources(leaky, labels)
+    assert not check.ok
+    assert "Column 'copy' tells the target" in check.findings[0].sentence
+    arrays = {"rna": rng.normal(size=(N, 3)), "pet": rng.normal(size=(N, 2))}
+    assert check_sources(arrays, y).ok
+    numbered = pd.Series(y)
+    assert check_sources(arrays, numbered).ok
+    assert numbered.index.equals(pd.RangeIndex(N))  # left as it was
+    with pytest.raises(InputError, match="fit no order of samples that all sources share"):
+        check_sources(blocks, y)
+    with pytest.raises(InputError, match="Source 'dna' is no table"):
+        check_sources({"dna": ["GAT", "TAC"]})
+
+
+def test_a_bundle_with_absent_samples_is_checked(rng):
+    tables = {"rna": table(rng), "pet": table(rng, ids=IDS[10:], prefix="v")}
+    sentences = check_sources(ViewBundle.align(tables)).frame()["sentence"].tolist()
+    assert any("50 of 60 samples are in every source; 10 lack pet." in s for s in sentences)
+
+
+def test_what_cannot_be_checked_is_said(rng):
+    with pytest.raises(InputError, match=r"got DataFrame; for one table write \{'name': table\}"):
+        check_sources(table(rng))
+    with pytest.raises(InputError, match="A Dataset has its own target"):
+        check_sources(study(rng), target="y")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multikernel import KernelBundle, PrecomputedKernels, ViewBundle, read_sources
+from multikernel import KernelBundle, PrecomputedKernels, ViewBundle, check_sources, read_sources
 from multikernel.files import InputError
 
 CLINICAL = "sample,age,site,target\nb,60,N,ill\na,51,S,well\nc,44,N,ill\nd,70,S,well\n"
@@ -146,15 +146,18 @@ def test_whole_numbers_are_ids_where_files_share_the_name_of_their_first_column(
     write(tmp_path / "b.csv", "who,z\n9,1\n8,3\n7,2\n")
     data = read_sources(tmp_path)
     assert data.tables["b"].loc["9", "z"] == 1
-    write(tmp_path / "b.csv", "other,z\n9,1\n8,3\n7,2\n")
-    assert list(read_sources(tmp_path).tables["a"].columns) == ["who", "x"]
+    write(tmp_path / "b.csv", "other,z\n3.5,1.5\n8,3\n7,2\n")
+    data = read_sources(tmp_path)
+    assert list(data.tables["a"].columns) == ["who", "x"]
+    assert data.warnings == [note for note in data.notes if "joined by position" in note] != []
 
 
 def test_a_first_column_of_repeated_text_is_a_feature(tmp_path):
     write(tmp_path / "a.csv", "colour,x\nred,1\nblue,2\nred,4\nblue,5\n")
     data = read_sources(tmp_path)
     assert list(data.tables["a"].columns) == ["colour=red", "x"]
-    assert "rows are matched by their order" in notes_of(data)
+    assert "a.csv has no id column: rows are numbered from 1" in notes_of(data)
+    assert data.warnings == []  # one file: there is nothing to join
 
 
 def test_a_named_column_of_ids(tmp_path):
@@ -171,7 +174,12 @@ def test_rows_without_ids_follow_the_files_that_have_as_many(folder):
     (folder / "clinical.csv").unlink()
     data = read_sources(folder)
     assert list(data.tables["pet"].index) == list("abcd")
-    assert "pet.npy has no sample ids: its rows are taken in the order of rna.csv" in notes_of(data)
+    said = "pet.npy has no sample ids: its rows are joined by position, in the order of rna.csv."
+    assert data.warnings == [said]
+    assert said in notes_of(data)
+    findings = [(f.severity, f.sentence) for f in check_sources(data).findings]
+    assert findings.count(("warning", said)) == 1
+    assert ("note", said) not in findings
     np.save(folder / "pet.npy", np.ones((3, 2)))
     with pytest.raises(InputError, match=r"pet.npy has no sample ids and 3 rows.*rna.csv: 4"):
         read_sources(folder)
@@ -320,3 +328,98 @@ def test_a_path_that_is_not_there_and_a_folder_without_tables(tmp_path):
         read_sources(tmp_path)
     with pytest.raises(InputError, match=r"\.xyz is no format of tables here; expected one of"):
         read_sources(write(tmp_path / "a.xyz", "1"))
+
+
+# ---- levels, targets and neighbours ------------------------------------------------------------
+
+
+def test_new_files_are_read_into_the_columns_of_the_fit(tmp_path):
+    (tmp_path / "old").mkdir()
+    write(tmp_path / "old" / "c.csv", "id,sex,stage\na,f,I\nb,m,II\nc,f,III\nd,m,I\n")
+    (tmp_path / "new").mkdir()
+    write(tmp_path / "new" / "c.csv", "id,sex,stage\ne,f,II\ng,x,IV\nh,,\n")
+    data = read_sources(tmp_path / "old")
+    assert data.levels == {"c": {"sex": ["f", "m"], "stage": ["I", "II", "III"]}}
+    new = read_sources(tmp_path / "new", levels=data.levels)
+    table = new.tables["c"]
+    assert list(table.columns) == list(data.tables["c"].columns)
+    assert table.loc["e"].tolist() == [0, 0, 1, 0]
+    assert np.isnan(table.loc["g", "sex=m"])  # not zero, which would be the level 'f'
+    assert table.loc["g"].tolist()[1:] == [0, 0, 0]  # none of the known levels
+    assert table.loc["h"].isna().all()
+    assert new.warnings == [
+        "Source 'c', column 'sex': 'x' (1 sample) was not there at the fit, which knew 'f', 'm': "
+        "taken as missing.",
+        "Source 'c', column 'stage': 'IV' (1 sample) was not there at the fit, which knew 'I', "
+        "'II', 'III': taken as none of them.",
+    ]
+
+
+def test_levels_that_look_like_numbers_in_new_files(tmp_path):
+    write(tmp_path / "c.csv", "id,v,w\na,1,0.5\nb,1,0.7\n")
+    new = read_sources(tmp_path, levels={"c": {"v": ["1", "2", "other"]}})
+    assert new.tables["c"].loc["a"].tolist() == [1, 0, 0, 0.5]
+    assert new.warnings == []
+
+
+def test_new_files_need_no_target_and_may_hold_strange_tables(folder):
+    (folder / "clinical.csv").write_text(CLINICAL.replace("ill", "").replace("well", ""))
+    (folder / "visits.csv").write_text("sample,when\na,2001-02-03\nb,2001-02-04\n")
+    data = read_sources(folder, levels={"clinical": {"site": ["N", "S"]}, "rna": {}})
+    assert list(data.tables) == ["clinical", "rna"]
+    assert list(data.tables["clinical"].columns) == ["age", "site=S"]
+    assert data.y is None
+    assert "visits was not there at the fit and not read: " in notes_of(data)
+
+
+@pytest.mark.parametrize("task", [None, "regression"])
+def test_a_slip_among_the_numbers_of_a_target_is_named(tmp_path, task):
+    values = [f"{i}.5" for i in range(11)] + ["unknown"]
+    frame = pd.DataFrame({"id": [f"s{i}" for i in range(12)], "x": np.arange(12), "age": values})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(
+        InputError,
+        match=r"target 'age' of t.csv: 1 value of 12 .* \(first 'unknown' of sample 's11'\); "
+        "correct them, or leave them empty",
+    ):
+        read_sources(tmp_path, target="age", task=task)
+    frame.assign(age=["0", "1"] * 5 + ["1", "unknown"]).to_csv(tmp_path / "t.csv", index=False)
+    assert read_sources(tmp_path, target="age").task == "classification"
+
+
+def test_text_that_never_repeats_is_no_class(tmp_path):
+    frame = pd.DataFrame(
+        {"id": list("abcdef"), "x": range(6), "y": [f"name {c}" for c in "abcdef"]}
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(InputError, match="6 different values in 6 samples; name another column"):
+        read_sources(tmp_path, target="y")
+
+
+def test_one_table_is_not_joined_with_files_beside_it(tmp_path):
+    path = write(tmp_path / "all.csv", "id,rna_1,rna_2,y\na,1,2,0\nb,5,6,1\nc,1,3,0\nd,4,6,1\n")
+    write(tmp_path / "y.csv", "id,y\na,9\nb,8\nc,7\nd,6\n")
+    data = read_sources(path, target="y")
+    assert data.y.tolist() == [0, 1, 0, 1]
+    assert list(data.files) == ["all.csv"]
+    write(tmp_path / "labels.csv", "id,grade,age\na,u,1\nb,v,2\nc,u,3\nd,v,4\n")
+    with pytest.raises(InputError, match=r"No file has a column 'labels' \(looked in all.csv\)"):
+        read_sources(path, target="labels")
+    data = read_sources(path, target="labels.csv:grade")
+    assert data.y.tolist() == ["u", "v", "u", "v"]
+    assert list(data.tables) == ["all"]  # and not labels
+
+
+def test_a_column_with_a_colon_in_its_name(tmp_path):
+    path = write(tmp_path / "a.csv", "id,x,a:b\nu,1,0\nv,2,1\nw,3,0\nz,5,1\n")
+    assert read_sources(path, target="a:b").y.tolist() == [0, 1, 0, 1]
+
+
+def test_predictions_beside_the_data_are_no_source(folder):
+    (folder / "p.csv").write_text("sample,prediction,p(ill),p(well)\na,ill,0.6,0.4\n")
+    (folder / "q.csv").write_text("sample,prediction\na,0.6\n")
+    (folder / "r.csv").write_text("sample,prediction,height\na,0.6,1\nb,0.7,2\n")
+    data = read_sources(folder)
+    assert list(data.tables) == ["clinical", "r", "rna"]
+    assert "p.csv holds predictions of multikernel and was not read." in data.notes
+    assert "q.csv holds predictions of multikernel and was not read." in data.notes

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from ._errors import count
+from ._errors import count, listing
 from ._finding import Finding
 from .dataset import Dataset
 
@@ -24,6 +25,7 @@ def target_findings(dataset: Dataset) -> Iterator[Finding]:
         yield Finding("problem", "target", f"All values are {only!r}: nothing can be learned.")
     elif dataset.task == "classification":
         yield from _balance(dataset, folds)
+        yield from _alike(dataset)
     else:
         y = dataset.y
         yield Finding(
@@ -54,6 +56,24 @@ def _balance(dataset: Dataset, folds: int) -> Iterator[Finding]:
         )
     else:
         yield Finding("ok", "target", f"{sizes}, the largest of {n_largest}.")
+
+
+def _alike(dataset: Dataset) -> Iterator[Finding]:
+    """Classes that would be the same if they were written alike."""
+    assert dataset.y is not None
+    sizes = dataset.y.value_counts()
+    spellings: dict[str, list[str]] = {}
+    for label, size in sizes.items():
+        key = re.sub(r"\s+", "", str(label)).casefold()
+        spellings.setdefault(key, []).append(f"{label!r} ({count(int(size), 'sample')})")
+    for same in spellings.values():
+        if len(same) > 1:
+            yield Finding(
+                "warning",
+                "target",
+                f"The classes {listing(same)} differ only in case or spaces, but count as "
+                "different ones: write them alike.",
+            )
 
 
 def _groups(dataset: Dataset, folds: int) -> Iterator[Finding]:

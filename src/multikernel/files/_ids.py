@@ -1,70 +1,75 @@
-"""Sample ids: the column that holds them, and tables without any, which are matched by order."""
+"""Sample ids: taken out of their columns; tables without any are joined by position, and said."""
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from ._encode import label_of
 from ._errors import InputError, count, did_you_mean, listing
-from ._table import Table, need_pandas
+from ._id_columns import choose_id_columns, is_nameless
+from ._table import Table
 
-ID_NAME = re.compile(
-    r"|unnamed: 0|__index_level_0__|index|row|rownames?|ids?|uid|key|barcode|"
-    r"(sample|subject|patient|participant|case|cell|tumou?r|specimen)s?"
-    r"([ _.-]?(id|name|no|nr|number|code|barcode)s?)?|.*[ _.-]ids?",
-    re.IGNORECASE,
-)
-_MOSTLY = 0.9  # share of different values from which a column of text is taken for ids
+NO_IDS = "none"  # said instead of a column: rows are to be joined by position
 
 
-def find_ids(tables: Sequence[Table], named: str | None) -> list[str]:
+def find_ids(
+    tables: Sequence[Table],
+    named: str | None,
+    dropped: Mapping[Path, Sequence[str]] | None = None,
+) -> list[str]:
     """Move the ids out of the columns of every table that has them, and say what was assumed."""
-    firsts = Counter(table.frame.columns[0] for table in tables if table.frame.shape[1] > 1)
-    assumed = []
-    for table in tables:
-        column = _id_column(table, named, firsts)
-        if column is not None:
-            table.ids = _take(table, column)
-            if column != named:
-                label = "" if _nameless(column) else f" ({column!r})"
-                assumed.append(f"{table.name}{label}")
-    return [f"The first column holds the sample ids in {listing(assumed)}."] if assumed else []
-
-
-def _id_column(table: Table, named: str | None, firsts: Counter[str]) -> str | None:
-    """The column of ids: the one named, or a first column that looks like ids."""
-    columns = list(table.frame.columns)
-    if table.ids is not None or not table.named_columns:
-        return None
+    if named == NO_IDS and not any(NO_IDS in table.frame.columns for table in tables):
+        return []
     if named is not None:
-        if named not in columns:
-            raise InputError(
-                f"{table.name} has no column {named!r}, named as the sample id; it has: "
-                f"{listing(columns)}{did_you_mean(named, columns)}"
-            )
-        return named
-    first = columns[0]
-    if ID_NAME.fullmatch(first) or len(columns) == 1:
-        return first if len(columns) > 1 else None
-    values = table.frame[first]
-    different = values.nunique() / len(values)
-    if not need_pandas().api.types.is_numeric_dtype(values):
-        return first if different >= _MOSTLY else None
-    whole = bool(np.all(np.mod(values, 1) == 0)) if values.dtype != bool else False
-    return first if whole and different == 1 and firsts[first] > 1 else None
+        for table in tables:
+            if table.ids is None and table.named_columns:
+                _require(table, named)
+                table.ids = _take(table, named)
+        return []
+    choice = choose_id_columns(tables, dropped)
+    found = []
+    for k, table in enumerate(tables):
+        table.doubt = choice.doubts.get(k)
+        if k in choice.columns:
+            column = choice.columns[k].column
+            table.ids = _take(table, column)
+            found.append(f"{table.name} ({'no name' if is_nameless(column) else repr(column)})")
+        if k not in choice.doubts:
+            _drop_row_numbers(table)
+    return [f"Taken as the sample ids in {listing(found)}."] if found else []
 
 
-def _nameless(column: str) -> bool:
-    return column.lower() in ("", "unnamed: 0", "__index_level_0__")
+def _require(table: Table, named: str) -> None:
+    columns = list(table.frame.columns)
+    if named not in columns:
+        raise InputError(
+            f"{table.name} has no column {named!r}, named as the sample id; it has: "
+            f"{listing(columns)}{did_you_mean(named, columns)}"
+        )
+
+
+def _drop_row_numbers(table: Table) -> None:
+    """Leave out a first column without a name that numbers rows: programs write it unasked."""
+    if not table.named_columns or table.frame.shape[1] < 2:
+        return
+    values = table.frame.iloc[:, 0]
+    if not is_nameless(str(values.name)) or values.dtype.kind not in "iu" or not values.is_unique:
+        return
+    counts = np.array_equal(values - values.iloc[0], np.arange(len(values)))
+    if counts or table.ids is not None:
+        table.frame = table.frame.iloc[:, 1:]
+        table.notes.append(
+            f"{table.name}: the first column has no name and numbers rows; not used."
+        )
 
 
 def _take(table: Table, column: str) -> list[str]:
     """Remove the column of ids from a table, and rows that are wholly empty with it."""
     values = table.frame.pop(column)
-    ids = [_label(v) for v in values] if table.as_text is None else table.as_text(column)
+    ids = [label_of(v) for v in values] if table.as_text is None else table.as_text(column)
     empty = np.array([label.strip() == "" for label in ids])
     blank = empty & table.frame.isna().all(axis=1).to_numpy()
     if blank.all():
@@ -81,21 +86,24 @@ def _take(table: Table, column: str) -> list[str]:
     return ids
 
 
-def _label(value: object) -> str:
-    """An id as text: whole numbers without a point, missing ones empty."""
-    if value is None or value != value:
-        return ""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+def match_by_position(tables: Sequence[Table]) -> tuple[list[str], bool]:
+    """Give ids to tables that have none, from those with as many rows; say so, or refuse.
 
-
-def match_by_order(tables: Sequence[Table]) -> list[str]:
-    """Give ids to tables that have none, from those with as many rows; say so, or refuse."""
+    Returns
+    -------
+    notes : list of str
+    joined : bool
+        Whether rows of different files were joined by position.
+    """
     without = [table for table in tables if table.ids is None]
     having = [table for table in tables if table.ids is not None]
     if not without:
-        return []
+        return [], False
+    several = len({table.path for table in tables}) > 1
+    if several and (doubt := next((t.doubt for t in without if t.doubt is not None), None)):
+        raise InputError(doubt)
     if not having:
-        return _number(without)
+        return _number(without, several), several
     notes = []
     for table in without:
         same = [other for other in having if len(other.frame) == len(table.frame)]
@@ -107,12 +115,13 @@ def match_by_order(tables: Sequence[Table]) -> list[str]:
         _refuse_disagreement(table, same)
         table.ids = same[0].ids
         notes.append(
-            f"{table.name} has no sample ids: its rows are taken in the order of {same[0].name}."
+            f"{table.name} has no sample ids: its rows are joined by position, in the order of "
+            f"{same[0].name}."
         )
-    return notes
+    return notes, several
 
 
-def _number(tables: Sequence[Table]) -> list[str]:
+def _number(tables: Sequence[Table], several: bool) -> list[str]:
     if len({len(table.frame) for table in tables}) > 1:
         raise InputError(
             f"No file has sample ids, and the numbers of rows differ ({_sizes(tables)}); add a "
@@ -121,7 +130,12 @@ def _number(tables: Sequence[Table]) -> list[str]:
     ids = [str(i) for i in range(1, len(tables[0].frame) + 1)]
     for table in tables:
         table.ids = ids
-    return ["No file has sample ids: rows are matched by their order and numbered from 1."]
+    if several:
+        return [
+            f"No id column in {listing(dict.fromkeys(t.name for t in tables))}: rows are joined by "
+            "position and numbered from 1; make sure that all files have the same order."
+        ]
+    return [f"{tables[0].path.name} has no id column: rows are numbered from 1."]
 
 
 def _refuse_disagreement(table: Table, same: Sequence[Table]) -> None:

@@ -32,6 +32,8 @@ class Table:
         Whether the columns have names in the file, so that one of them may hold ids.
     as_text : callable, optional
         Gives a column exactly as it is written, leading zeros included.
+    doubt : str, optional
+        Why its rows must not be joined by position: a column may hold ids.
     """
 
     path: Path
@@ -41,6 +43,7 @@ class Table:
     named_columns: bool = False
     as_text: Callable[[str], list[str]] | None = None
     notes: list[str] = field(default_factory=list)
+    doubt: str | None = None
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ._errors import InputError, reason
-from ._ids import ID_NAME
+from ._id_columns import ID_NAME
 from ._table import Table, need_pandas
 
 _DELIMITERS = (",", ";", "\t", "|")

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from textwrap import fill
+from typing import Any
 
+from ..kernels import ViewBundle
+from ._as_dataset import dataset_of
 from ._check_columns import column_findings
 from ._check_kernels import kernel_findings
 from ._check_leaks import leak_findings
 from ._check_samples import sample_findings
 from ._check_target import target_findings
+from ._errors import InputError
 from ._finding import SEVERITIES, Finding
 from ._types import DataFrame
 from .dataset import Dataset
+from .read import read_sources
 
 _CHECKS: tuple[Callable[[Dataset], Iterable[Finding]], ...] = (
     sample_findings,
@@ -65,12 +71,16 @@ class Check:
         return "\n".join(_line(finding, width) for finding in self.findings)
 
 
-def check_sources(dataset: Dataset) -> Check:
+def check_sources(data: Any, target: Any = None) -> Check:
     """Look at data before any fit: samples, ids, target, leaks, columns, kernels and memory.
 
     Parameters
     ----------
-    dataset : Dataset
+    data : Dataset, path, or mapping from str to block
+        What :func:`read_sources` returned or would read; or tables by the names of their sources,
+        with sample ids in the index or in the same order.
+    target : str, list of str or array, optional
+        For a path the target as in :func:`read_sources`; for a mapping one value per sample.
 
     Returns
     -------
@@ -96,9 +106,28 @@ def check_sources(dataset: Dataset) -> Check:
     >>> print(check.findings[0].sentence)
     Column 'years' equals the target 'age': leave it out (drop), or the model will only copy it.
     """
+    dataset = _as_dataset(data, target)
     found = [finding for check in _CHECKS for finding in check(dataset)]
-    found += [Finding("note", "reading", note) for note in dataset.notes]
+    found += [
+        Finding("warning" if note in dataset.warnings else "note", "reading", note)
+        for note in dict.fromkeys([*dataset.warnings, *dataset.notes])
+    ]
     return Check(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
+
+
+def _as_dataset(data: Any, target: Any) -> Dataset:
+    if isinstance(data, Dataset):
+        if target is not None:
+            raise InputError("A Dataset has its own target; read it with another one.")
+        return data
+    if isinstance(data, str | os.PathLike):
+        return read_sources(data, target=target)
+    if isinstance(data, Mapping | ViewBundle):
+        return dataset_of(data, target)
+    raise InputError(
+        f"check_sources takes a Dataset, a path or a mapping from names to tables, got "
+        f"{type(data).__name__}; for one table write {{'name': table}}."
+    )
 
 
 def _line(finding: Finding, width: int) -> str:

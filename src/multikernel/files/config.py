@@ -81,8 +81,11 @@ def plan_of_toml(path: Path) -> Plan:
     described = config.content.get("sources")
     folder = path.resolve().parent
     sources = None
+    notes: tuple[str, ...] = ()
     if described is None:
-        files = plan_of_folder(folder).files
+        beside = plan_of_folder(folder)
+        files = beside.files
+        notes = tuple(note for note in beside.notes if not note.startswith(path.name))
     elif not described:
         config.fail(("sources",), 'names no source; add [sources.NAME] with file = "...".')
     else:
@@ -97,6 +100,7 @@ def plan_of_toml(path: Path) -> Plan:
         ids=config.content.get("id"),
         task=config.content.get("task"),
         options=config.content.get("compare", {}),
+        notes=notes,
         places={
             ".".join(map(str, key)): config.place(key)
             for key in config.lines

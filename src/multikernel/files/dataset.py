@@ -7,8 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from ..kernels import KernelBundle, KernelFamily, ViewBundle, default_families
-from ._errors import InputError
+from ..kernels import (
+    KernelBundle,
+    KernelFamily,
+    PrecomputedKernels,
+    ViewBundle,
+    default_families,
+)
+from ._errors import InputError, listing
 from ._join import common_ids
 from ._types import DataFrame, Series
 
@@ -36,9 +42,14 @@ class Dataset:
         Path and SHA-256 of every file that was read, by its name.
     notes : list of str
         What was assumed, in sentences.
+    warnings : list of str
+        Those of the notes to be read before anything is fitted.
     kinds : dict from str to {"features", "kernel", "distance"}
     kernels : dict from str to list of KernelFamily
         For sources whose kernels were chosen.
+    levels : dict from str to dict from str to list of str
+        The levels of columns of text, by source and column; for ``levels`` of
+        :func:`read_sources`.
     options : dict
         The table ``compare`` of a TOML file.
 
@@ -55,8 +66,10 @@ class Dataset:
     files: dict[str, Path] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     kernels: Mapping[str, list[KernelFamily]] = field(default_factory=dict)
+    levels: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -70,16 +83,27 @@ class Dataset:
 
     def n_kernels(self, name: str) -> int:
         """How many kernels a source stands for."""
-        if self.kind(name) != "features":
-            return {"kernel": 1, "distance": _KERNELS_PER_DISTANCE}[self.kind(name)]
-        families = self.kernels.get(name) or default_families()
-        return sum(len(family.parameters()) for family in families)
+        families = self.kernels.get(name)
+        if self.kind(name) == "kernel":
+            return 1
+        if not families and self.kind(name) == "distance":
+            return _KERNELS_PER_DISTANCE
+        return sum(len(family.parameters()) for family in families or default_families())
 
-    def kernel_choice(self) -> dict[str, Any] | None:
+    def kernel_choice(self) -> Any:
         """What to give estimators as ``kernels``; None where nothing was chosen."""
-        if not self.kernels:
+        own = {name: self.kernels[name] for name in self.tables if self.kernels.get(name)}
+        if not own:
             return None
-        return {name: (None, self.kernels.get(name)) for name in self.tables}
+        if {self.kind(name) for name in self.tables} == {"features"}:
+            return {name: (None, own.get(name)) for name in self.tables}
+        families = [repr(own.get(name)) for name in self.tables]
+        if len(set(families)) > 1:
+            raise InputError(
+                "Distance matrices share one list of kernels: give the same kernels to each of "
+                f"{listing(self.tables)}, or none."
+            )
+        return PrecomputedKernels(next(iter(own.values())))
 
     def align(
         self, how: Literal["outer", "inner"] = "outer"

@@ -84,6 +84,7 @@ _ELSEWHERE = {
     ".rds": "write.csv each table in R",
     ".h5": "save each array as npy",
     ".txt": "rename tables to .csv",
+    ".skops": "it is a model, for multikernel predict",
 }
 
 

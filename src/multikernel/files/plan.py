@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +13,9 @@ from ..kernels import KernelFamily
 from ._errors import InputError, did_you_mean, listing
 from .dataset import Kind, Task
 from .formats import IN_FOLDERS, READERS, why_not
+
+_PREDICTIONS = re.compile(r'sample,prediction(,"?p\(.*)?')  # the header of their file
+_LONGEST_HEADER = 10_000  # characters
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class Plan:
     options: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict)  # where a TOML file says what
+    alone: bool = False  # one table is meant, and none beside it unless it is named in full
 
     @contextmanager
     def at(self, key: str) -> Iterator[None]:
@@ -72,7 +77,9 @@ def plan_of_folder(folder: Path) -> Plan:
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
-        if path.is_dir():
+        if _holds_predictions(path):
+            notes.append(f"{path.name} holds predictions of multikernel and was not read.")
+        elif path.is_dir():
             notes.append(f"{path.name}/ is a folder and was not read.")
         elif path.suffix.lower() in IN_FOLDERS:
             files.append(path)
@@ -89,9 +96,9 @@ def plan_of_folder(folder: Path) -> Plan:
 def plan_of_file(path: Path, sources: Mapping[str, Any] | None) -> Plan:
     """One table, cut into sources by patterns of columns."""
     if sources is None:
-        return Plan(path.parent, (path,))
+        return Plan(path.parent, (path,), alone=True)
     cut = tuple(Source(name, (path,), columns=as_tuple(c)) for name, c in sources.items())
-    return Plan(path.parent, (path,), cut)
+    return Plan(path.parent, (path,), cut, alone=True)
 
 
 def choose_files(plan: Plan, sources: Mapping[str, Any]) -> Plan:
@@ -122,6 +129,14 @@ def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _holds_predictions(path: Path) -> bool:
+    """Whether a file is one that ``multikernel predict`` wrote."""
+    if not path.is_file() or path.suffix.lower() != ".csv":
+        return False
+    with path.open(encoding="utf-8", errors="replace") as stream:
+        return _PREDICTIONS.fullmatch(stream.readline(_LONGEST_HEADER).rstrip("\r\n")) is not None
 
 
 def _readable(path: Path) -> bool:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ._columns import choose_columns, stack
-from ._encode import encode
+from ._encode import Encoding
 from ._errors import InputError, count, did_you_mean, listing
-from ._ids import find_ids, match_by_order
+from ._ids import find_ids, match_by_position
 from ._square import as_square, guess_kind
 from ._table import Table, need_pandas
 from ._types import DataFrame
 from .config import plan_of_toml
 from .dataset import Dataset, Kind, Task
 from .formats import read_file
+from .levels import Levels
 from .plan import Plan, Source, as_tuple, choose_files, find_file, plan_of_file, plan_of_folder
 from .target import as_labels, as_target, default_target, file_of, take_columns
 
@@ -33,6 +35,7 @@ def read_sources(
     sources: Mapping[str, Any] | Sequence[str] | None = None,
     groups: str | Sequence[str] | None = None,
     task: Task | None = None,
+    levels: Levels | None = None,
 ) -> Dataset:
     """Read a folder of tables, one table, or what a TOML file describes.
 
@@ -45,7 +48,9 @@ def read_sources(
         ``"file:column"``, a file with one column, or a column that one file has. By default the
         column ``target``, if one file has it. Columns of a list are stacked.
     ids : str, optional
-        The column of sample ids. By default the first column, if it looks like ids.
+        The column of sample ids. By default the column that files share by its name or by its
+        values, or that looks like ids; where that is not certain, it is refused. "none" joins the
+        rows of all tables by position.
     sources : list of str, or mapping from str to str or list of str, optional
         The sources to keep; or the files of each source of a folder, or the columns or patterns
         (``"rna_*"``) of each source of one table.
@@ -53,6 +58,10 @@ def read_sources(
         What must not be split between training and test, as for ``target``.
     task : {"classification", "regression"}, optional
         By default told from the target.
+    levels : mapping from str to mapping from str to list of str, optional
+        For new samples of a fitted model: the levels that columns of text had at the fit, by
+        source and column, which is ``Dataset.levels``. The columns are then those of the fit, a
+        level that it did not know is said, and a target is not needed and not read.
 
     Returns
     -------
@@ -95,7 +104,7 @@ def read_sources(
         ids=plan.ids if ids is None else ids,
         task=_check_task(task) or plan.task,
     )
-    return _Reading(plan).dataset(Path(path))
+    return _Reading(plan, levels).dataset(Path(path))
 
 
 def _make_plan(path: Path, sources: Mapping[str, Any] | Sequence[str] | None) -> Plan:
@@ -125,9 +134,12 @@ def _check_task(task: Task | None) -> Task | None:
 class _Reading:
     """One reading: the tables of all files, and the notes that gather on the way."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, levels: Levels | None = None) -> None:
         self.plan = plan
+        self.known = levels
+        self.levels: dict[str, dict[str, list[str]]] = {}
         self.notes = list(plan.notes)
+        self.warnings: list[str] = []
         self.aliases = {source.name: source.files for source in plan.sources or ()}
         self.aliases |= self._files_of_references()
         files = dict.fromkeys([*plan.files, *(f for fs in self.aliases.values() for f in fs)])
@@ -138,15 +150,14 @@ class _Reading:
         """Everything in its place."""
         plan = self.plan
         with plan.at("id"):
-            self.notes += find_ids(self.tables, plan.ids)
-        with plan.at("target"):
-            target = self._take(plan.target or default_target(self.tables))
-        with plan.at("groups"):
-            groups = self._take(plan.groups)
+            self.notes += find_ids(self.tables, plan.ids, self._dropped())
+        target, groups = self._target_and_groups() if self.known is None else self._set_aside()
         sources = self._sources()
         blocks = {source.name: self._block(source) for source in sources}
         extra = [table for table in (target, groups) if table is not None]
-        self.notes += match_by_order([*blocks.values(), *extra])
+        notes, joined = match_by_position([*blocks.values(), *extra])
+        self.notes += notes
+        self.warnings += notes if joined else []
         y, task = None, None
         if target is not None:
             with plan.at("target"):
@@ -158,8 +169,14 @@ class _Reading:
             labels, self.notes = labels.astype(str), self.notes + notes
         tables, kinds = {}, {}
         for source in sources:
-            with plan.at(f"sources.{source.name}"):
-                tables[source.name], kinds[source.name] = self._encoded(blocks[source.name], source)
+            try:
+                with plan.at(f"sources.{source.name}"):
+                    table, kinds[source.name] = self._encoded(blocks[source.name], source)
+                    tables[source.name] = table
+            except InputError as error:
+                if self.known is None or source.name in self.known:
+                    raise
+                self.notes.append(f"{source.name} was not there at the fit and not read: {error}")
         files = dict(self.files)
         if path.suffix.lower() == ".toml":
             files = {path.name: path, **files}
@@ -171,10 +188,28 @@ class _Reading:
             files=files,
             hashes={name: _sha256(file) for name, file in files.items()},
             notes=[*dict.fromkeys(note for t in self.tables for note in t.notes), *self.notes],
+            warnings=self.warnings,
             kinds=kinds,
             kernels={s.name: list(s.kernels) for s in sources if s.kernels},
+            levels=self.levels,
             options=dict(plan.options),
         )
+
+    def _target_and_groups(self) -> tuple[Table | None, Table | None]:
+        with self.plan.at("target"):
+            target = self._take(self.plan.target or default_target(self.tables))
+        with self.plan.at("groups"):
+            return target, self._take(self.plan.groups)
+
+    def _set_aside(self) -> tuple[None, None]:
+        """Take target and groups out of the tables of new samples, which may have none."""
+        references = [*self.plan.target, *self.plan.groups]
+        with suppress(InputError):
+            references += () if self.plan.target else default_target(self.tables)
+        for reference in references:
+            with suppress(InputError):
+                take_columns(reference, self.tables, self.aliases)
+        return None, None
 
     def _files_of_references(self) -> dict[str, tuple[Path, ...]]:
         """Files of the target and of groups that are not among those of the sources."""
@@ -182,12 +217,20 @@ class _Reading:
         found: dict[str, tuple[Path, ...]] = {}
         for reference in (*self.plan.target, *self.plan.groups):
             name = file_of(reference)
-            if name not in known:
+            if name not in known and not (self.plan.alone and name == reference):
                 try:
                     found[name] = (find_file(self.plan.folder, name),)
                 except InputError:  # the name of a column, perhaps with a colon in it
                     continue
         return found
+
+    def _dropped(self) -> dict[Path, tuple[str, ...]]:
+        """Columns that hold no ids, by file: those left out, and text that a model knows."""
+        sources = self.plan.sources or [Source(t.source_name, (t.path,)) for t in self.tables]
+        texts = {
+            name: tuple(map(_literal, columns)) for name, columns in (self.known or {}).items()
+        }
+        return {f: (*s.drop, *texts.get(s.name, ())) for s in sources for f in s.files}
 
     def _take(self, references: Sequence[str]) -> Table | None:
         """The columns that references name, one below the other."""
@@ -200,7 +243,7 @@ class _Reading:
         if plan.sources is not None:
             sources = list(plan.sources)
         else:
-            left = [table for table in self.tables if table.frame.shape[1]]
+            left = [t for t in self.tables if t.frame.shape[1] and t.path in plan.files]
             one_file = len({table.path for table in left}) == 1
             sources = [
                 Source((t.key if one_file else None) or t.source_name, (t.path,), key=t.key)
@@ -264,13 +307,19 @@ class _Reading:
             )
         table = tables[0]
         frame = choose_columns(table, source)
-        return Table(file, frame, table.key, table.ids)
+        return Table(file, frame, table.key, table.ids, doubt=table.doubt)
 
     def _encoded(self, table: Table, source: Source) -> tuple[DataFrame, Kind]:
         """The numbers of a source by sample id, and what they are."""
         pd = need_pandas()
-        frame, notes = encode(table.frame, table.name)
-        self.notes += notes
+        encoding = Encoding(table.name)
+        if self.known is not None:
+            own = self.known.get(source.name, {})
+            encoding.where, encoding.levels = f"Source {source.name!r}", _as_lists(own)
+        frame = encoding.encode(table.frame)
+        self.notes += [*encoding.notes, *encoding.strange]
+        self.warnings += encoding.strange
+        self.levels[source.name] = encoding.levels
         frame.index = pd.Index(table.ids)
         kind: Kind = source.kind or ("features" if source.kernels else guess_kind(frame))
         if kind == "features":
@@ -281,6 +330,10 @@ class _Reading:
                 "say kind = 'features'."
             )
         return as_square(frame, table.name, kind), kind
+
+
+def _as_lists(levels: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    return {column: list(known) for column, known in levels.items()}
 
 
 def _literal(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._encode import mostly_numbers
 from ._errors import InputError, count, did_you_mean, listing
 from ._table import Table, need_pandas
 from ._types import Series
@@ -39,7 +40,7 @@ def take_columns(reference: str, tables: Sequence[Table], aliases: dict[str, Any
         Paths by the names of sources.
     """
     holders, column = _find(reference, tables, aliases)
-    taken = [Table(t.path, t.frame[[column]], t.key, t.ids) for t in holders]
+    taken = [Table(t.path, t.frame[[column]], t.key, t.ids, doubt=t.doubt) for t in holders]
     for table in holders:
         table.frame = table.frame.drop(columns=column)
     return taken
@@ -54,20 +55,22 @@ def _find(
     reference: str, tables: Sequence[Table], aliases: dict[str, Any]
 ) -> tuple[list[Table], str]:
     file, _, column = reference.rpartition(":")
+    holders = [table for table in tables if reference in table.frame.columns]
+    if file and len(holders) == 1:  # a name with a colon in it
+        return holders, reference
     inside = _tables_of(file, tables, aliases) if file else []
     if inside:
-        holders = [table for table in inside if column in table.frame.columns]
-        if not holders:
+        owners = [table for table in inside if column in table.frame.columns]
+        if not owners:
             columns = [c for table in inside for c in table.frame.columns]
             raise InputError(
                 f"{inside[0].path.name} has no column {column!r}; it has: {listing(columns)}"
                 f"{did_you_mean(column, columns)}"
             )
-        return (holders if len({t.path for t in holders}) > 1 else holders[:1]), column
+        return (owners if len({t.path for t in owners}) > 1 else owners[:1]), column
     whole = _tables_of(reference, tables, aliases)
     if len(whole) == 1 and whole[0].frame.shape[1] == 1:
         return whole, str(whole[0].frame.columns[0])
-    holders = [table for table in tables if reference in table.frame.columns]
     if len(holders) == 1:
         return holders, reference
     if holders:
@@ -106,8 +109,17 @@ def _tables_of(name: str, tables: Sequence[Table], aliases: dict[str, Any]) -> l
 def as_target(table: Table, task: Task | None) -> tuple[Series, Task, list[str]]:
     """The target by sample id, the task, and what was assumed about either."""
     y, notes = as_labels(table, "target")
+    y, task, more = judge_target(y, table.name, task)
+    return y, task, [*notes, *more]
+
+
+def judge_target(y: Series, where: str, task: Task | None) -> tuple[Series, Task, list[str]]:
+    """Numbers or labels in the type that suits the task, which is told from them if need be."""
+    notes = []
     if y.empty:
-        raise InputError(f"The target {y.name!r} of {table.name} has no values.")
+        raise InputError(f"The target {y.name!r} of {where} has no values.")
+    if task != "classification":
+        _refuse_slips(y, where, task)
     inferred, why = _infer_task(y)
     if task is None:
         task = inferred
@@ -115,17 +127,33 @@ def as_target(table: Table, task: Task | None) -> tuple[Series, Task, list[str]]
     n_values = y.nunique()
     if task == "regression" and not _numeric(y):
         raise InputError(
-            f"task = 'regression' needs numbers, but the target {y.name!r} of {table.name} holds "
+            f"task = 'regression' needs numbers, but the target {y.name!r} of {where} holds "
             f"text ({y.iloc[0]!r}); correct it, or say task = 'classification'."
         )
     if task == "classification" and n_values > max(2, len(y) // 2):
+        advice = "say task = 'regression'" if _numeric(y) else "name another column as the target"
         raise InputError(
-            f"task = 'classification', but the target {y.name!r} of {table.name} has "
-            f"{n_values} different values in {len(y)} samples; say task = 'regression'."
+            f"task = 'classification', but the target {y.name!r} of {where} has "
+            f"{n_values} different values in {len(y)} samples; {advice}."
         )
     if task == "regression":
         return y.astype(np.float64), task, notes
     return (y.astype(np.int64) if _numeric(y) and np.all(y % 1 == 0) else y), task, notes
+
+
+def _refuse_slips(y: Series, where: str, task: Task | None) -> None:
+    """Refuse numbers among which some text stands, by its sample."""
+    if _numeric(y) or y.dtype == bool:
+        return
+    numbers = need_pandas().to_numeric(y, errors="coerce")
+    bad, good = y[numbers.isna()], numbers.dropna()
+    meant = mostly_numbers(y) and _infer_task(good)[0] == "regression"
+    if len(bad) and len(good) and (task == "regression" or meant):
+        raise InputError(
+            f"The target {y.name!r} of {where}: {count(len(bad), 'value')} of {len(y)} cannot be "
+            f"read as numbers (first {bad.iloc[0]!r} of sample {bad.index[0]!r}); correct them, or "
+            "leave them empty if they are not known."
+        )
 
 
 def as_labels(table: Table, role: str) -> tuple[Series, list[str]]:

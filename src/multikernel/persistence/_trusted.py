@@ -18,6 +18,7 @@ from ..bayes.conjugate import ConjugatePosterior, Factors, Model, Priors
 from ..bayes.conjugate.model import Gamma, SampleWeights, Weights
 from ..estimators._posterior import Posterior, Spread
 from ..estimators._selection import Candidate
+from ..files import TextLevels
 from ..heuristics import WEIGHT_RULES
 from ..interactions import INTERACTIONS
 from ..kernels import KERNELS, NORMALIZERS, FunctionKernel, KernelSet, PrecomputedKernels
@@ -47,6 +48,7 @@ _RESULTS = (
     *(Posterior, Spread, ConjugatePosterior, Factors, Gamma, SampleWeights, Weights, Model, Priors),
 )
 _OTHERS = (
+    TextLevels,
     make_column_selector,
     *(gp.ConstantKernel, gp.WhiteKernel, gp.RBF, gp.Matern, gp.RationalQuadratic),
     *(gp.ExpSineSquared, gp.DotProduct, gp.PairwiseKernel, gp.Exponentiation),
