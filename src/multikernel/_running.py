@@ -49,14 +49,38 @@ def run_tasks(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run every task that is not in the store; one that fails does not stop the others."""
+    """Run every task that is not in the store; one that fails does not stop the others.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+    data : Any
+        What all tasks share.
+    store : Store
+    time_budget : float, optional
+        Seconds after which no task is begun; those at work are finished.
+    n_jobs : int, optional
+        Tasks at the same time, through joblib.
+    progress : callable, optional
+        Called as ``progress(n_done, n_tasks, label)`` after every task. If it has a method
+        ``starting``, that is called in the same way, with the label of the task that begins,
+        before it.
+    """
     deadline = float("inf") if time_budget is None else time.monotonic() + time_budget
     done = {k: r for k, task in enumerate(tasks) if (r := store.load(task.key)) is not None}
     if done:
         LOGGER.info("%d of %d tasks are done already", len(done), len(tasks))
     todo = [k for k in range(len(tasks)) if k not in done]
     failed: dict[int, Exception] = {}
-    running = _start(tasks, todo, data, store, deadline, n_jobs)
+
+    def announce(k: int) -> None:
+        n_done, label = len(done) + len(failed), tasks[k].label
+        LOGGER.info("%d of %d done, starting %s", n_done, len(tasks), label)
+        starting: Progress | None = getattr(progress, "starting", None)
+        if starting is not None:
+            starting(n_done, len(tasks), label)
+
+    running = _start(tasks, todo, data, store, deadline, n_jobs, announce)
     try:
         for k, result in running:
             target: dict[int, Any] = failed if isinstance(result, Exception) else done
@@ -85,6 +109,7 @@ def _start(
     store: Store,
     deadline: float,
     n_jobs: int | None,
+    announce: Callable[[int], None],
 ) -> Any:
     """A generator of numbers of tasks and their results, as they come."""
 
@@ -92,6 +117,7 @@ def _start(
         for k in todo:
             if time.monotonic() >= deadline:
                 return
+            announce(k)
             yield delayed(_run_task)(k, tasks[k], data, store)
 
     parallel = Parallel(

@@ -12,7 +12,15 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneOut
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel import KernelBundle, KernelSet, MKLRegressor, Spectrum, ViewBundle, compare
+from multikernel import (
+    KernelBundle,
+    KernelSet,
+    MKLClassifier,
+    MKLRegressor,
+    Spectrum,
+    ViewBundle,
+    compare,
+)
 from multikernel import _running as running
 from multikernel.comparison import MODELS, Setting
 from multikernel.comparison.folds import inner_folds
@@ -158,7 +166,7 @@ def test_permutations_tell_a_relation_from_none(related, p):
     result = compare(X, y, **QUICK, cv=2, n_permutations=4)
     value = result.permutation_p_value
     assert value == p if related else value > 0.2
-    assert "Against permuted samples" in result.verdict[3]
+    assert "of 4 permutations of the samples (the smallest possible is 0.2)" in result.verdict[3]
 
 
 def test_permuted_samples_stay_in_their_groups(rng):
@@ -300,7 +308,7 @@ def test_no_time_at_all_gives_an_empty_comparison(problem):
     assert len(result.frame()) == 0
     assert "Too little was done" in str(result)
     assert result.permutation_p_value is None
-    with pytest.raises(ValueError, match="no result of 'MKL, elastic net'; there are: none yet"):
+    with pytest.raises(ValueError, match=r"no result of 'MKL, elastic net'\. There are: none\."):
         result.shares()
 
 
@@ -364,6 +372,9 @@ RARE = np.array(["a"] * 28 + ["b"] * 2)
         (X3, np.ones(30), {}, ValueError, "nothing to predict"),
         (X3, Y3, {"groups": [1, 2]}, ValueError, "There are 30 samples but 2 groups"),
         (X3, Y3, {"groups": [1, 2] * 15}, ValueError, "There are 2 groups for 5 folds"),
+        (X3, Y3, {"groups": [1, 2] * 15, "cv": 2}, ValueError, "samples of one group only"),
+        (X3, Y3, {"groups": [None, "b"] * 15}, ValueError, "15 of 30 samples have no group"),
+        (X3, None, {}, TypeError, "compare needs y"),
         (X3, Y3, {"task": "ranking"}, ValueError, "task must be"),
         (X3, Y3, {"task": "classification"}, ValueError, "fractional numbers"),
         (X3, LABELS, {"task": "regression"}, ValueError, "needs numbers; y holds labels"),
@@ -382,9 +393,19 @@ RARE = np.array(["a"] * 28 + ["b"] * 2)
             ValueError,
             "'roc_auc' is not defined on fold 0, with 6 samples of one class",
         ),
-        (X3, Y3, {"scoring": "accurate"}, ValueError, "'accurate' is not a valid scoring"),
+        (X3, Y3, {"scoring": "acuracy"}, ValueError, "no score 'acuracy'; did you mean 'accuracy'"),
+        (X3, Y3, {"scoring": max}, TypeError, "scoring must be the name of a score"),
         (X3, LABELS, {"scoring": "r2"}, ValueError, "This scoring does not fit the targets"),
-        (X3, Y3, {"models": ["uniform"]}, ValueError, "no model 'uniform'; there are: uniform sum"),
+        (X3, Y3, {"models": ["uniform"]}, ValueError, "'uniform'; did you mean 'uniform sum'"),
+        (X3, Y3, {"models": ["zzz"]}, ValueError, "There are: uniform sum; concatenated, linear; "),
+        (X3, Y3, {"models": ["dna alone"]}, ValueError, "did you mean 'rna alone'"),
+        (
+            X3,
+            LABELS,
+            {"models": {"svm": MKLClassifier(loss="hinge")}, "scoring": "neg_log_loss"},
+            TypeError,
+            "'neg_log_loss' needs probabilities, which model 'svm' does not give",
+        ),
         (X3, Y3, {"models": {"svm": SVC()}}, TypeError, "'svm' is not for regression: SVC"),
         (X3, Y3, {"models": {"z": StandardScaler()}}, TypeError, "'z' is not for regression"),
         (X3, Y3, {"models": {"z": Counting}}, TypeError, "'z' is not an estimator"),
@@ -425,8 +446,33 @@ def test_mistakes_get_a_sentence(X, y, options, kind, message):
         compare(X, y, **options)
 
 
-def test_a_target_without_a_sample_of_the_sources_is_named():
-    ids = [f"s{i}" for i in range(30)]
-    X = {name: pd.DataFrame(block, index=ids) for name, block in X3.items()}
-    with pytest.raises(ValueError, match="y has no target for the sample 's3', and 1 in all"):
-        compare(X, pd.Series(Y3, index=ids).drop("s3"))
+def test_a_source_alone_may_be_named_among_the_models(problem):
+    result = compare(*problem, models=["rna alone"], kernels="linear", cv=2, importance=False)
+    assert set(result.models) == {*PLAIN, "rna alone", "mri alone", "useless alone"}
+
+
+def test_the_start_of_every_fit_is_announced_before_its_end(problem, caplog):
+    class Progress:
+        def __init__(self):
+            self.seen = []
+
+        def __call__(self, n_done, n_tasks, name):
+            self.seen.append(("done", n_done, name))
+
+        def starting(self, n_done, n_tasks, name):
+            self.seen.append(("start", n_done, name))
+
+    progress = Progress()
+    with caplog.at_level("INFO", logger="multikernel"):
+        compare(*problem, **QUICK, cv=2, importance=False, progress=progress)
+    first, second, *_ = progress.seen
+    assert (first, second) == (("start", 0, "rna alone"), ("done", 1, "rna alone"))
+    assert len(progress.seen) == 20
+    assert "0 of 10 done, starting rna alone" in caplog.messages
+
+
+def test_cheap_models_come_first_and_the_dearest_last():
+    names = list(MODELS)
+    assert names[0] == "uniform sum"
+    assert names[-1] == "best single kernel"
+    assert names.index("MKL, elastic net") < names.index("MKL, lp")

@@ -23,6 +23,14 @@ def entry(model, fold, score, role="model", source=None, seed=None, shares=None,
         "test": [2 * fold, 2 * fold + 1],
         "predictions": ["a", "b"],
         "confidence": None,
+        "scores_having": {},
+        "permuted": None,
+        "contributions": None,
+        "class_weights": None,
+        "solver": None,
+        "gap": None,
+        "converged": None,
+        "n_iter": None,
         "warnings": [] if warning is None else [warning],
         "weights": None if shares is None else list(shares.values()),
         "kernels": None if shares is None else [f"{name}/linear" for name in shares],
@@ -52,6 +60,8 @@ def make(scores, complete=True, **options):
         n_folds=n_folds,
         results=results,
         complete=complete,
+        ids=[f"s{i}" for i in range(100)],
+        targets=["a", "b"] * 50,
         **options,
     )
 
@@ -145,14 +155,6 @@ def test_a_round_trip_through_a_file(tmp_path):
     assert Comparison.load(result.save(tmp_path / "result.json")) == result
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"task": "regression"}', '{"a": 1}'])
-def test_other_files_are_refused(tmp_path, content):
-    path = tmp_path / "other.json"
-    path.write_text(content)
-    with pytest.raises(ValueError, match=r"other\.json is not a comparison"):
-        Comparison.load(path)
-
-
 def test_the_table_in_print():
     result = make({SUM: BASE, MKL: BASE + 0.05 + NOISE, "x alone": BASE - 0.2})
     lines = str(result).splitlines()
@@ -173,5 +175,54 @@ def test_failures_and_warnings_are_told():
 
 
 def test_unknown_models_are_named():
-    with pytest.raises(ValueError, match="There is no result of 'svm'; there are: uniform sum"):
-        make({SUM: BASE}).scores("svm")
+    with pytest.raises(ValueError, match=r"no result of 'svm'\. There are: uniform sum; MKL, elas"):
+        make({SUM: BASE, MKL: BASE}).scores("svm")
+    with pytest.raises(ValueError, match="did you mean 'uniform sum'"):
+        make({SUM: BASE}).weights("uniform sun")
+
+
+def test_predictions_name_samples_and_targets():
+    table = make({MKL: BASE[:2]}).predictions()
+    assert table["sample"].tolist() == ["s0", "s1", "s2", "s3"]
+    assert table["target"].tolist() == ["a", "b", "a", "b"]
+    assert table["prediction"].tolist() == ["a", "b", "a", "b"]
+
+
+def test_a_source_alone_and_the_combination_are_compared_on_the_same_samples():
+    """Overall the combination is better, since it covers more; where both can tell, it is not."""
+    scores = {SUM: BASE + 0.1, MKL: BASE + 0.1, "y alone": BASE}
+    result = make(scores)
+    for k, entries in enumerate(result._of(name) for name in (SUM, MKL)):
+        for r in entries:
+            shift = 0.1 + 0.001 * k + 0.1 * NOISE[r["fold"]]
+            r["scores_having"] = {"y": r["score"] - shift}
+    expected = -0.001 - 0.1 * NOISE.mean()
+    assert_allclose(result.test(MKL, "y alone").mean, expected)
+    assert_allclose(result.test("y alone", MKL).mean, -expected)
+    assert_allclose(result.test(MKL, SUM).mean, 0.0, atol=1e-12)
+    assert result.verdict[0] == (
+        "Combining sources makes no practical difference: 0.799 against 0.800 for y alone, the "
+        "best single source, on the 90 samples that have it (accuracy)."
+    )
+    row = result.frame().set_index("model").loc["y alone"]
+    assert_allclose(row["difference"], 0.1 * NOISE.mean(), atol=1e-12)
+
+
+def test_a_source_that_no_test_sample_has_leaves_its_fold_out():
+    result = make({MKL: BASE, "y alone": BASE - 0.1})
+    result.results[-1]["score"] = None
+    assert np.isnan(result.scores("y alone")[-1])
+    assert len(result._paired(result._of(MKL), result._of("y alone"))[0]) == 4
+    assert result.frame().set_index("model").loc["y alone", "folds"] == 4
+    assert str(result)
+
+
+def test_sizes_of_folds_are_those_compared():
+    result = make({SUM: BASE, MKL: BASE + 0.05 + NOISE})
+    for r in result.results:
+        r |= {"n_train": 80 + r["fold"], "n_test": 20 - r["fold"]}
+    del result.results[0]  # the first fold of the sum
+    differences = (0.05 + NOISE)[1:]
+    expected = corrected_t_test(differences, 82.5, 17.5)
+    assert_allclose(result.test(MKL, SUM), expected)
+    assert_allclose(result.test(SUM, MKL).error, expected.error)

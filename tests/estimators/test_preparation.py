@@ -4,14 +4,23 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csr_array
-from sklearn.base import clone
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.feature_selection import SelectFromModel, SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    StandardScaler,
+    TargetEncoder,
+)
 
-from multikernel import SourcePreparation, ViewBundle
+from multikernel import MKLRegressor, SourcePreparation, ViewBundle
+from multikernel.estimators.preparation import reads_targets
 
 
 @pytest.fixture
@@ -91,7 +100,62 @@ def test_pipelines_of_your_own(rng):
 def test_sparse_results_of_samples_that_lack_a_source(rng):
     X = ViewBundle({"note": list("abcab")}, present={"note": np.array([1, 1, 1, 0, 1], dtype=bool)})
     out = SourcePreparation({"note": CountVectorizer(analyzer="char")}).fit_transform(X)
-    assert_array_equal(out.block("note"), [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0], [0, 1, 0]])
+    expected = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0], [0, 1, 0]]
+    assert_array_equal(out.block("note").toarray(), expected)
+
+
+def test_sparse_results_stay_sparse_where_training_and_queries_lack_different_samples(rng):
+    """A kernel that is learned from sparse rows gets sparse ones, however many are there."""
+    words = np.array(["ab", "bc", "ca", "aab", "bbc", "cca"] * 4, dtype=object)
+    y = np.array([w.count("a") for w in words], dtype=float)
+    has = np.arange(24) < 12
+    X = ViewBundle({"note": words.tolist(), "x": rng.normal(size=(24, 2))}, present={"note": has})
+    prepared = SourcePreparation({"note": CountVectorizer(analyzer="char")}).fit(X[:12])
+    for rows in (np.arange(12), np.arange(6, 18), np.arange(12, 24)):
+        block = prepared.transform(X[rows]).block("note")
+        assert issparse(block)
+        assert block.shape == (12, 3)
+        assert block[~has[rows]].nnz == 0
+    model = make_pipeline(prepared, MKLRegressor(["linear", "rbf"])).fit(X[:12], y[:12])
+    both = model.predict(X[6:18])
+    assert_allclose(both[:6], model.predict(X[6:12]))
+    assert_allclose(both[6:], model.predict(X[12:18]))
+
+
+def test_results_without_columns_are_kept():
+    def clean(texts):
+        return np.array([t.upper() for t in texts], dtype=object)
+
+    X = ViewBundle({"dna": ["gat", "tac", "cat"]}, present={"dna": np.array([True, False, True])})
+    prepared = SourcePreparation({"dna": FunctionTransformer(clean)}).fit(X)
+    assert prepared.transform(X).block("dna").tolist() == ["GAT", "", "CAT"]
+    assert prepared.transform(X[[1]]).block("dna").tolist() == [""]
+
+
+class Unsaid(TransformerMixin, BaseEstimator):
+    """Of another library, which does not say whether it reads targets."""
+
+    def fit(self, X, y=None):
+        return self
+
+
+@pytest.mark.parametrize(
+    ("transformer", "reads"),
+    [
+        ("passthrough", False),
+        (PCA(1), False),
+        (make_pipeline(StandardScaler(), PCA(1)), False),
+        (FunctionTransformer(np.log1p), False),
+        (SelectKBest(k=1), True),
+        (make_pipeline(StandardScaler(), SelectKBest(k=1)), True),
+        (make_column_transformer((SelectKBest(k=1), [0, 1])), True),
+        (SelectFromModel(LogisticRegression()), True),
+        (TargetEncoder(), True),
+        (Unsaid(), True),
+    ],
+)
+def test_what_reads_targets(transformer, reads):
+    assert reads_targets(transformer) is reads
 
 
 def test_sparse_sources_and_strings_pass_through(rng):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -20,12 +22,18 @@ from .inputs import TASKS, check_groups, check_sources, check_targets, check_tas
 from .models import Setting, is_numeric
 from .planning import Menu, make_plan
 from .results import Comparison
+from .saving import as_json
+from .scoring import check_scoring
 from .tasks import Data, describe_failure
+from .unpacking import unpack
+from .whole import WholeFit
+
+LOGGER = logging.getLogger(__name__)
 
 
 def compare(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     groups: Any = None,
     kernels: Any = None,
@@ -53,15 +61,17 @@ def compare(
 
     Parameters
     ----------
-    X : ViewBundle, mapping from str to block, or KernelBundle
+    X : ViewBundle, mapping from str to block, KernelBundle or Dataset
         The sources. Samples that lack whole sources are marked in the bundle, see
-        :meth:`ViewBundle.align`.
+        :meth:`ViewBundle.align`. A :class:`multikernel.files.Dataset` brings target, groups,
+        kernels and task, too, unless they are given here.
     y : array of shape (n_samples,)
-        Labels or numbers. A pandas Series is matched with the samples by its index, where that
-        holds their ids.
+        Labels or numbers. A pandas Series is matched with the samples by its index and refused
+        where that does not hold their ids; an array, or any y for samples without ids, is in the
+        order of the samples.
     groups : array of shape (n_samples,), optional
         Samples that must stay together, in outer and inner folds; targets are permuted within
-        them.
+        them. A pandas Series is matched as y is.
     kernels : optional
         What to compute on the sources, as for :class:`MKLClassifier`; by default a linear and
         three RBF kernels on each.
@@ -69,6 +79,7 @@ def compare(
         Names from :data:`multikernel.comparison.MODELS` (all of them by default), or estimators of
         your own by name, which join the uniform sum and elastic-net MKL. An estimator with a
         parameter ``kernels`` gets the sources, any other the columns of all of them as one array.
+        Every source alone is always there, too.
     task : {"classification", "regression"}, optional
         By default numbers that are not whole, or take more than 20 values, are a regression.
     cv : int or splitter, default=5
@@ -82,7 +93,8 @@ def compare(
         Name of a score of scikit-learn, by which parameters are chosen, too; by default "accuracy"
         or "r2".
     pipelines : mapping from str to transformer, optional
-        Preparation of some sources, see :class:`SourcePreparation`.
+        Preparation of some sources, see :class:`SourcePreparation`. What learns from targets, such
+        as SelectKBest, is fitted anew in every inner fold, too.
     importance : bool, default=True
         Also fit the headline model without each source, where there are more than two. Each
         matrix of a KernelBundle counts as a source if there are at most 20.
@@ -91,7 +103,8 @@ def compare(
     rope : float, default=0.01
         Differences up to this size, in units of the score, are taken for practically equal.
     time_budget : float, optional
-        Seconds after which no further fit is begun. What is done then is returned.
+        Seconds after which no further fit is begun; one at work is finished. What is done then is
+        returned.
     store : path-like, optional
         Folder to keep every finished fit in. The same call with the same folder goes on where it
         was stopped, and ends with the same result.
@@ -100,7 +113,8 @@ def compare(
     random_state : int, default=0
         Shuffles the outer folds.
     progress : callable, optional
-        Called as ``progress(n_done, n_tasks, name)`` after every fit.
+        Called as ``progress(n_done, n_tasks, name)`` after every fit. If it has a method
+        ``starting``, that is called in the same way before every fit.
 
     Returns
     -------
@@ -122,30 +136,35 @@ def compare(
     >>> result.shares().mean(axis=1).idxmax()
     'good'
     """
+    X, y, groups, kernels, task = unpack(X, y, groups, kernels, task)
     X = check_sources(X, kernels)
-    y, groups = check_targets(y, X), check_groups(groups, len(X))
+    y, groups = check_targets(y, X), check_groups(groups, X)
     task = check_task(task, y)
-    scoring = TASKS[task] if scoring is None else scoring
+    scoring = check_scoring(TASKS[task] if scoring is None else scoring)
     _check_numbers(repeats, inner_cv, n_permutations, rope, time_budget)
     folds = make_folds(y, groups, cv, repeats, task, random_state)
     check_folds(folds, y, task, scoring)
     if n_permutations:
         _check_permutable(y, groups)
     data = Data(X, y, groups, folds, scoring)
+    LOGGER.info("a first look at %d samples of %s", len(X), ", ".join(X.names))
     n_kernels, has_columns = _probe(data, task, kernels, pipelines)
     inner = [inner_folds(inner_cv, y, groups, train, task, random_state) for train, _ in folds]
     settings = [Setting(task, scoring, kernels, n_kernels, i, has_columns) for i in inner]
     menu = Menu(models, dict(pipelines or {}), importance, n_permutations)
     tasks = menu.tasks(data, settings)
-    plan = make_plan(data, tasks)
+    on_all = inner_folds(inner_cv, y, groups, np.arange(len(y)), task, random_state)
+    every = [*tasks, WholeFit(menu.headline(X, replace(settings[0], inner_cv=on_all)))]
+    plan = make_plan(data, every)
     outcome = run_tasks(
-        tasks,
+        every,
         data,
         Store(store, plan),
         time_budget=time_budget,
         n_jobs=n_jobs,
         progress=progress,
     )
+    results = [result for k, result in outcome.results.items() if k < len(tasks)]
     summary = X.summary()
     return Comparison(
         task=task,
@@ -155,11 +174,19 @@ def compare(
         n_samples=summary.n_samples,
         n_complete=summary.n_complete,
         n_folds=len(folds),
-        results=list(outcome.results.values()),
+        results=results,
         rope=rope,
-        complete=outcome.complete,
-        failures=[describe_failure(tasks[k], error) for k, error in outcome.errors.items()],
+        complete=len(results) == len(tasks),
+        failures=[
+            describe_failure(tasks[k], error)
+            for k, error in outcome.errors.items()
+            if k < len(tasks)
+        ],
         plan=plan,
+        ids=[as_json(identity) for identity in X.ids.tolist()],
+        targets=y.tolist(),
+        whole=outcome.results.get(len(tasks)),
+        overlap=[[list(names), n] for names, n in summary.patterns.items()],
     )
 
 

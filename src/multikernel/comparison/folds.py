@@ -58,13 +58,19 @@ def make_splitter(n_folds: int, labels: bool, grouped: bool, random_state: int) 
 
 
 def inner_folds(
-    n_folds: int, y: Array, groups: Array | None, train: Array, task: str, random_state: int
+    n_folds: int, y: Array, groups: Array | None, train: Any, task: str, random_state: int
 ) -> Any:
     """How the training part of a fold is split to choose parameters: what estimators take as cv."""
     labels = task == "classification"
     if groups is None:
         return make_splitter(n_folds, labels, False, random_state)
     own = groups[train]
+    if len(np.unique(own)) < 2:
+        raise ValueError(
+            "The training part of an outer fold has samples of one group only, which cannot be "
+            "split to choose parameters: compare needs two groups in every training part. Use "
+            "more outer folds or finer groups."
+        )
     splitter = make_splitter(min(n_folds, len(np.unique(own))), labels, True, random_state)
     return list(splitter.split(np.zeros(len(train)), y[train], own))
 

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 from .._component import Array
 from .._validation import as_numbers, is_missing, refuse_collection
 from ..kernels import KernelBundle, KernelSet, ViewBundle
+from ..kernels.align import match_ids
 
 TASKS = {"classification": "accuracy", "regression": "r2"}  # and their default scores
 _MANY_VALUES = 20  # whole numbers beyond which a target is taken for a quantity
@@ -72,7 +73,7 @@ def _named_sources(kernels: Any) -> Mapping[str, Any] | None:
 def check_targets(y: Any, X: Any) -> Array:
     """One label or number per sample, in the order of the samples."""
     if hasattr(y, "reindex"):
-        y = _by_label(y, X.ids)
+        y = match_ids(y, X.ids, "y")
     values: Array = np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
@@ -90,18 +91,6 @@ def check_targets(y: Any, X: Any) -> Array:
     return _of_one_type(values) if values.dtype == object else values
 
 
-def _by_label(y: Any, ids: Any) -> Any:
-    """A pandas Series in the order of the sample ids, where its labels are ids."""
-    labels, wanted = set(y.index), ids.tolist()
-    if len(labels) < len(y) or np.array_equal(ids, np.arange(len(ids))):
-        return y  # positions: there are no ids to go by
-    if not labels.isdisjoint(wanted):
-        if lost := [identity for identity in wanted if identity not in labels]:
-            raise ValueError(f"y has no target for the sample {lost[0]!r}, and {len(lost)} in all.")
-        return y.loc[wanted]
-    return y
-
-
 def _of_one_type(values: Array) -> Array:
     """Objects as strings or numbers."""
     if all(isinstance(value, str) for value in values):
@@ -115,13 +104,20 @@ def _of_one_type(values: Array) -> Array:
         ) from None
 
 
-def check_groups(groups: Any, n_samples: int) -> Array | None:
-    """The group of every sample, as numbers."""
+def check_groups(groups: Any, X: Any) -> Array | None:
+    """The group of every sample, as numbers, in the order of the samples."""
     if groups is None:
         return None
-    if len(groups) != n_samples:
-        raise ValueError(f"There are {n_samples} samples but {len(groups)} groups.")
-    return np.unique(np.asarray(groups), return_inverse=True)[1].astype(np.intp)
+    if hasattr(groups, "reindex"):
+        groups = match_ids(groups, X.ids, "groups")
+    if len(groups) != len(X):
+        raise ValueError(f"There are {len(X)} samples but {len(groups)} groups.")
+    values = np.asarray(groups)
+    if n_missing := sum(map(is_missing, values.tolist())):
+        raise ValueError(
+            f"{n_missing} of {len(values)} samples have no group; add it, or leave them out."
+        )
+    return np.unique(values, return_inverse=True)[1].astype(np.intp)
 
 
 def check_task(task: str | None, y: Array) -> str:

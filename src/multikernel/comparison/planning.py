@@ -13,10 +13,15 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import make_pipeline
 
 from ..estimators import SourcePreparation
+from ..estimators.preparation import reads_targets
+from ..files._errors import did_you_mean
 from ..kernels import ViewBundle
 from ..persistence._versions import current_versions
 from .inputs import select_kernels
 from .models import CONCATENATED, HEADLINE, MODELS, UNIFORM, Setting, has_kernels, on_columns
+from .nested import nest_preparation
+from .saving import RESULTS_FORMAT
+from .scoring import check_scorable
 from .tasks import Data, Task
 
 ALONE, WITHOUT = "{source} alone", "{model} without {source}"
@@ -49,13 +54,18 @@ class Menu:
             raise ValueError(f"Two models are called {twice[0]!r}; give yours another name.")
         return [*every, *self._permutations(data.X, settings)]
 
+    def headline(self, X: Any, setting: Setting) -> Any:
+        """The headline model after the preparation of all sources."""
+        return self._prepared(X, MODELS[HEADLINE](setting))
+
     def _of_fold(self, X: Any, setting: Setting, fold: int) -> Iterator[Task]:
         sources = X.names if _has_sources(X) else []
-        for source in sources if len(sources) > 1 else []:
+        for source in _sources_alone(X):
             name = ALONE.format(source=source)
             yield self._partial(X, setting, fold, UNIFORM, name, "alone", source, (source,))
         for name, estimator in _choose_models(setting, self.models, X).items():
-            yield Task(name, self._prepared(X, estimator), fold)
+            explained = name == HEADLINE and bool(sources)
+            yield Task(name, self._prepared(X, estimator), fold, explained=explained)
         for source in sources if self.importance and len(sources) > 2 else []:
             name = WITHOUT.format(model=HEADLINE, source=source)
             others = tuple(other for other in sources if other != source)
@@ -84,15 +94,26 @@ class Menu:
                 yield Task(HEADLINE, estimator, fold, "permutation", seed=seed)
 
     def _prepared(self, X: Any, estimator: Any, sources: tuple[str, ...] | None = None) -> Any:
-        """The estimator after the preparation of its sources."""
+        """The estimator after the preparation of its sources, which no inner test part enters.
+
+        Preparation that no target enters is fitted once, to the training part of the outer fold.
+        """
         if not isinstance(X, ViewBundle):
             return estimator
         own = {k: v for k, v in self.pipelines.items() if sources is None or k in sources}
-        return make_pipeline(SourcePreparation(own), estimator)
+        preparation = SourcePreparation(own)
+        if any(map(reads_targets, own.values())):
+            return nest_preparation(preparation, estimator)
+        return make_pipeline(preparation, estimator)
 
 
 def _has_sources(X: Any) -> bool:
     return isinstance(X, ViewBundle) or len(X.names) <= _FEW_KERNELS
+
+
+def _sources_alone(X: Any) -> list[str]:
+    """The sources that are also tried alone."""
+    return list(X.names) if _has_sources(X) and len(X.names) > 1 else []
 
 
 def _choose_models(setting: Setting, models: Any, X: Any) -> dict[str, Any]:
@@ -103,8 +124,12 @@ def _choose_models(setting: Setting, models: Any, X: Any) -> dict[str, Any]:
             raise ValueError(f"Two models are called {taken[0]!r}; give yours another name.")
         return always | {str(n): _check_estimator(n, m, setting, X) for n, m in models.items()}
     names = list(MODELS) if models is None else [models] if isinstance(models, str) else models
-    if unknown := [name for name in names if name not in MODELS]:
-        raise ValueError(f"There is no model {unknown[0]!r}; there are: {', '.join(MODELS)}.")
+    alone = [ALONE.format(source=source) for source in _sources_alone(X)]  # always there
+    if unknown := [name for name in names if name not in {*MODELS, *alone}]:
+        hint = did_you_mean(str(unknown[0]), [*MODELS, *alone]) or "."
+        raise ValueError(
+            f"There is no model {unknown[0]!r}{hint} There are: {'; '.join([*MODELS, *alone])}."
+        )
     return {
         name: make(setting)
         for name, make in MODELS.items()
@@ -119,6 +144,7 @@ def _check_estimator(name: str, estimator: Any, setting: Setting, X: Any) -> Any
     right = is_classifier if setting.task == "classification" else is_regressor
     if not right(estimator):
         raise TypeError(f"Model {name!r} is not for {setting.task}: {type(estimator).__name__}.")
+    check_scorable(name, estimator, setting.scoring)
     if has_kernels(estimator):
         return estimator
     if not setting.has_columns:
@@ -129,6 +155,7 @@ def _check_estimator(name: str, estimator: Any, setting: Setting, X: Any) -> Any
 def make_plan(data: Data, tasks: list[Task]) -> dict[str, Any]:
     """What a folder of results belongs to."""
     return {
+        "format": RESULTS_FORMAT,
         "data": digest([data.X, data.y, data.groups]),
         "folds": digest(data.folds),
         "models": digest([(task.key, _fingerprint(task.estimator)) for task in tasks]),

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._atomic import write_atomically
 from .._component import Array
-from .models import HEADLINE, UNIFORM
+from ..files._errors import did_you_mean
+from .insides import ACTIVE
+from .models import HEADLINE
+from .samples import class_weight_table, contribution_table, prediction_table
+from .saving import read_content, write_content
 from .statistics import Equivalence, TTest, corrected_t_test, practical_equivalence
+from .tables import (
+    CERTIFICATE_COLUMNS,
+    MODEL_COLUMNS,
+    SOURCE_COLUMNS,
+    as_text,
+    model_rows,
+    source_rows,
+)
 from .verdict import write_verdict
 
-_COLUMNS = ["model", "score", "sd", "folds", "kernels", "seconds"]
-_AGAINST = ["difference", "p_value", "worse", "same", "better"]  # the uniform sum
-_SELECTED = 1e-6  # of the largest weight
+_SHOWN = ("model", "alone")  # roles
 
 Result = dict[str, Any]
 
@@ -41,7 +49,9 @@ class Comparison:
     results : list of dict
         One entry per finished model and fold: score, seconds, predictions, weights and the like.
         ``role`` is "model" for those that see all sources, "alone" and "without" for those that see
-        one, or all but one, "permutation" for those fitted to permuted samples.
+        one, or all but one, "permutation" for those fitted to permuted samples. A source alone is
+        judged on the test samples that have it, and ``scores_having`` holds the scores of the
+        others on these.
     rope : float
         Differences up to this size are taken for practically equal.
     headline : str
@@ -53,6 +63,13 @@ class Comparison:
         Model, fold and message of every fit that failed.
     plan : dict
         What was compared: settings, versions and a hash of the data.
+    ids, targets : list
+        Identity and target of every sample.
+    whole : dict or None
+        The headline model fitted to all samples: the course of its fit, which kernels say the
+        same, and the columns that its linear kernels go by.
+    overlap : list
+        Pairs of sources and the number of samples that have exactly these.
     """
 
     task: str
@@ -68,6 +85,10 @@ class Comparison:
     complete: bool = True
     failures: list[dict[str, Any]] = field(default_factory=list, repr=False)
     plan: dict[str, Any] = field(default_factory=dict, repr=False)
+    ids: list[Any] = field(default_factory=list, repr=False)
+    targets: list[Any] = field(default_factory=list, repr=False)
+    whole: dict[str, Any] | None = field(default=None, repr=False)
+    overlap: list[Any] = field(default_factory=list, repr=False)
 
     @property
     def models(self) -> list[str]:
@@ -75,15 +96,20 @@ class Comparison:
 
         Sources alone are among them, models without a source are not.
         """
-        shown = (r["model"] for r in self.results if r["role"] in ("model", "alone"))
-        return list(dict.fromkeys(shown))
+        return list(dict.fromkeys(r["model"] for r in self.results if r["role"] in _SHOWN))
 
     def scores(self, model: str) -> Array:
-        """The scores of a model by fold, NaN for folds not done, shape (n_folds,)."""
+        """The scores of a model by fold, NaN for folds not done, shape (n_folds,).
+
+        Those of a source alone are on the test samples that have it.
+        """
         return self._by_fold(self._of(model))
 
     def test(self, first: str, second: str) -> TTest:
-        """The corrected resampled t-test of one model against another, on the folds both did."""
+        """The corrected resampled t-test of one model against another, on the folds both did.
+
+        A source alone and another model are compared on the test samples that have the source.
+        """
         return corrected_t_test(*self._paired(self._of(first), self._of(second)))
 
     def equivalence(self, first: str, second: str) -> Equivalence:
@@ -94,12 +120,13 @@ class Comparison:
     def frame(self) -> Any:
         """One row per model, best first, as a pandas DataFrame.
 
-        ``difference`` is to the uniform sum, with the p-value of the corrected t-test and the
-        probabilities that the model is worse, practically as good, or better.
+        ``samples`` is how many the model was judged on, for a source alone those that have it.
+        ``difference`` is to the uniform sum on the same samples, with the p-value of the corrected
+        t-test and the probabilities that the model is worse, practically as good, or better.
         """
         import pandas as pd
 
-        return pd.DataFrame(self._rows(), columns=[*_COLUMNS, *_AGAINST])
+        return pd.DataFrame(model_rows(self), columns=MODEL_COLUMNS)
 
     def weights(self, model: str | None = None) -> Any:
         """Shares of the kernels in the weights of a model, a row per kernel, a column per fold."""
@@ -108,6 +135,14 @@ class Comparison:
         found = self._with_weights(model)
         columns = {f"fold {r['fold']}": r["weights"] for r in found}
         return pd.DataFrame(columns, index=found[0]["kernels"])
+
+    def class_weights(self, model: str | None = None) -> Any:
+        """Shares of the kernels class by class: a row per class and kernel, a column per fold.
+
+        None where a model has one set of weights for all classes.
+        """
+        found = [r for r in self._with_weights(model) if r["class_weights"] is not None]
+        return class_weight_table(self, found) if found else None
 
     def shares(self, model: str | None = None) -> Any:
         """Shares of the sources in the weights of a model, a row per source, a column per fold."""
@@ -122,48 +157,67 @@ class Comparison:
         import pandas as pd
 
         table = self.weights(model)
-        used = table > _SELECTED * table.max()
+        used = table > ACTIVE * table.max()
         return pd.DataFrame(
             {"mean": table.mean(axis=1), "sd": table.std(axis=1), "selected": used.mean(axis=1)}
         )
 
     def importance(self) -> Any:
-        """What leaving a source out costs: a row per source, with the test of the difference.
+        """What every source is worth: a row per source, with the test of leaving it out.
 
-        ``share`` is the part of the source in the weights, ``alone`` its score by itself, ``drop``
-        what the score of the headline model loses without it.
+        ``share`` is the part of the source in the weights of the headline model, ``permuted`` what
+        its score loses, without a new fit, where the rows of the source are permuted among the test
+        samples that have it, ``alone`` the score of the source by itself on these samples, ``drop``
+        what the score loses in a fit without the source.
         """
         import pandas as pd
 
-        columns = ["source", "share", "alone", "drop", "p_value"]
-        return pd.DataFrame(self._importances(), columns=columns)
+        return pd.DataFrame(source_rows(self), columns=SOURCE_COLUMNS)
 
     def predictions(self, model: str | None = None) -> Any:
-        """Out-of-fold predictions of a model: a row per sample and repeat."""
+        """Out-of-fold predictions of a model: a row per sample and repeat, as a DataFrame.
+
+        Columns are ``sample`` (its id), ``fold``, ``target``, ``prediction`` and, for classifiers
+        that have them, probabilities as ``p(label)``.
+        """
+        return prediction_table(self, self._of(model or self.headline))
+
+    def certificates(self) -> Any:
+        """How every fit ended: solver, relative duality gap, iterations and seconds.
+
+        Missing where a model has none, such as a linear one or a Bayesian one.
+        """
         import pandas as pd
 
-        found = self._of(model or self.headline)
-        frames = [
-            pd.DataFrame({"sample": r["test"], "fold": r["fold"], "prediction": r["predictions"]})
-            for r in found
-        ]
-        return pd.concat(frames, ignore_index=True)
+        return pd.DataFrame(self.results, columns=CERTIFICATE_COLUMNS)
+
+    def contributions(self, model: str | None = None) -> Any:
+        """What every source adds to the decision about every test sample, as a DataFrame.
+
+        A row per sample and repeat, labelled by ``sample``, ``fold`` and, for classes, the
+        ``class`` that the decision is for: the second of two, or that which is predicted; a column
+        per source. None for models other than the headline, of which this is not kept.
+        """
+        found = [r for r in self._of(model or self.headline) if r["contributions"] is not None]
+        return contribution_table(self, found) if found else None
+
+    @property
+    def n_permutations(self) -> int:
+        """On how many permutations of the samples all folds are done."""
+        return len(self._permuted_scores())
 
     @property
     def permutation_p_value(self) -> float | None:
         """The share of permutations on which the headline model is as good as on the real samples.
 
-        None where none were asked for, or not all folds of the real samples are done.
+        The real samples count as one of them, so that of N permutations the smallest value is
+        1 / (N + 1). None where none were asked for, or not all folds of the real samples are done.
         """
         real = self.scores(self.headline) if self.headline in self.models else np.array([np.nan])
-        by_seed: dict[int, list[float]] = {}
-        for result in self.results:
-            if result["role"] == "permutation":
-                by_seed.setdefault(result["seed"], []).append(result["score"])
-        full = [np.mean(scores) for scores in by_seed.values() if len(scores) == self.n_folds]
-        if not full or not np.isfinite(real).all():
+        permuted = self._permuted_scores()
+        if not permuted or not np.isfinite(real).all():
             return None
-        return float((1 + np.sum(np.array(full) >= real.mean())) / (1 + len(full)))
+        return float((1 + np.sum(np.array(permuted) >= real.mean())) / (1 + len(permuted)))
 
     @property
     def warnings(self) -> dict[str, list[str]]:
@@ -180,28 +234,22 @@ class Comparison:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all of it as JSON."""
-        content = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        write_atomically(Path(path), json.dumps(content).encode("utf-8"))
-        return Path(path)
+        return write_content(path, dict(vars(self)))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Comparison:
-        """Read what :meth:`save` has written."""
-        try:
-            return cls(**json.loads(Path(path).read_text(encoding="utf-8")))
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"{path} is not a comparison that was saved here.") from error
+        """Read what :meth:`save` has written: a file, or ``comparison.json`` in a folder."""
+        return cls(**read_content(path))
 
     def __str__(self) -> str:
-        return "\n".join([_as_text(self._rows(), self.scoring), "", *self.verdict])
+        return "\n".join([as_text(model_rows(self), self.scoring), "", *self.verdict])
 
     def _of(self, model: str) -> list[Result]:
         """The results of a model by fold."""
-        shown = [r for r in self.results if r["role"] in ("model", "alone")]
-        found = [r for r in shown if r["model"] == model]
+        found = [r for r in self.results if r["role"] in _SHOWN and r["model"] == model]
         if not found:
-            known = ", ".join(self.models) or "none yet"
-            raise ValueError(f"There is no result of {model!r}; there are: {known}.")
+            hint, known = did_you_mean(str(model), self.models) or ".", "; ".join(self.models)
+            raise ValueError(f"There is no result of {model!r}{hint} There are: {known or 'none'}.")
         return sorted(found, key=lambda result: result["fold"])
 
     def _about(self, role: str, source: str) -> list[Result]:
@@ -215,20 +263,27 @@ class Comparison:
             raise ValueError(f"{name!r} has no kernel weights.")
         return found
 
-    def _by_fold(self, found: Sequence[Result]) -> Array:
+    def _by_fold(self, found: Sequence[Result], having: str | None = None) -> Array:
+        """Scores by fold, on all test samples or those that have a source."""
         out = np.full(self.n_folds, np.nan)
         for result in found:
-            out[result["fold"]] = result["score"]
+            score = result["scores_having"].get(having, result["score"])
+            out[result["fold"]] = np.nan if score is None else score
         return out
 
     def _paired(
         self, first: Sequence[Result], second: Sequence[Result]
     ) -> tuple[Array, float, float]:
-        """Differences on the folds that both did, and the mean sizes of folds."""
-        differences = self._by_fold(first) - self._by_fold(second)
-        sizes = [(r["n_train"], r["n_test"]) for r in first]
-        n_train, n_test = np.mean(sizes, axis=0)
-        return differences[np.isfinite(differences)], float(n_train), float(n_test)
+        """Differences on the folds that both did, and the mean sizes of these folds.
+
+        Both are judged on the same samples: where one is a source alone, on those that have it.
+        """
+        differences = self._by_fold(first, _source_alone(second))
+        differences = differences - self._by_fold(second, _source_alone(first))
+        done = np.isfinite(differences)
+        sizes = [(r["n_train"], r["n_test"]) for r in first if done[r["fold"]]]
+        n_train, n_test = np.mean(sizes, axis=0) if sizes else (np.nan, np.nan)
+        return differences[done], float(n_train), float(n_test)
 
     def _n_common(self, first: str, second: str) -> int:
         """On how many folds both can be compared."""
@@ -236,72 +291,15 @@ class Comparison:
             return 0
         return len(self._paired(self._of(first), self._of(second))[0])
 
-    def _rows(self) -> list[dict[str, Any]]:
-        """The table, best first; of equals those that ran first."""
-        return sorted(map(self._row, self.models), key=lambda row: -row["score"])
-
-    def _row(self, model: str) -> dict[str, Any]:
-        found = self._of(model)
-        scores = np.array([r["score"] for r in found])
-        active = [r["n_active"] for r in found if r["n_active"] is not None]
-        row = {
-            "model": model,
-            "score": float(scores.mean()),
-            "sd": float(scores.std(ddof=1)) if len(scores) > 1 else np.nan,
-            "folds": len(scores),
-            "kernels": float(np.mean(active)) if active else np.nan,
-            "seconds": float(np.mean([r["seconds"] for r in found])),
-        }
-        if model == UNIFORM or self._n_common(model, UNIFORM) < 2:
-            return row | dict.fromkeys(_AGAINST, np.nan)
-        test, same = self.test(model, UNIFORM), self.equivalence(model, UNIFORM)
-        return row | {"difference": test.mean, "p_value": test.p_value} | same._asdict()
-
-    def _importances(self) -> list[dict[str, Any]]:
-        headline = self._of(self.headline) if self.headline in self.models else []
-        return [self._importance(source, headline) for source in self.sources]
-
-    def _importance(self, source: str, headline: list[Result]) -> dict[str, Any]:
-        shares = [r["shares"][source] for r in headline]
-        alone = [r["score"] for r in self._about("alone", source)]
-        row = {"source": source, "share": _mean(shares), "alone": _mean(alone)}
-        without = self._about("without", source)
-        if not headline or len((paired := self._paired(headline, without))[0]) < 2:
-            return row | {"drop": np.nan, "p_value": np.nan}
-        drop = corrected_t_test(*paired)
-        return row | {"drop": drop.mean, "p_value": drop.p_value}
+    def _permuted_scores(self) -> list[float]:
+        """The mean score on every permutation of which all folds are done."""
+        by_seed: dict[int, list[float]] = {}
+        for result in self.results:
+            if result["role"] == "permutation":
+                by_seed.setdefault(result["seed"], []).append(result["score"])
+        return [float(np.mean(v)) for v in by_seed.values() if len(v) == self.n_folds]
 
 
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values)) if len(values) else float("nan")
-
-
-def _as_text(rows: Sequence[Mapping[str, Any]], scoring: str) -> str:
-    """The table as it is printed."""
-    header = ["model", scoring, "kernels", "seconds", "to uniform", "p"]
-    lines = [header, *map(_cells, rows)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            [first.ljust(widths[0])]
-            + [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
-        ).rstrip()
-        for first, *rest in lines
-    )
-
-
-def _cells(row: Mapping[str, Any]) -> list[str]:
-    spread = "" if np.isnan(row["sd"]) else f" ± {row['sd']:.3f}"
-    p = row["p_value"]
-    return [
-        " ".join(row["model"].split()),
-        f"{row['score']:.3f}{spread}",
-        _number(row["kernels"], ".1f"),
-        f"{row['seconds']:.2f}",
-        _number(row["difference"], "+.3f"),
-        "<0.01" if p < 0.01 else _number(p, ".2f"),
-    ]
-
-
-def _number(value: float, form: str) -> str:
-    return "" if np.isnan(value) else format(value, form)
+def _source_alone(found: Sequence[Result]) -> str | None:
+    """The source that a model sees alone, None where it sees others."""
+    return found[0]["source"] if found and found[0]["role"] == "alone" else None

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import get_scorer
-from sklearn.pipeline import Pipeline
 
 from .._component import Array
 from .folds import Fold
 from .inputs import select_sources
-
-_ACTIVE = 1e-6  # of the largest weight
+from .insides import describe_certificate, describe_weights, permuted_drops, source_contributions
+from .scoring import score_or_none
 
 
 @dataclass(frozen=True)
@@ -75,6 +74,8 @@ class Task:
         The sources it sees; None for all.
     seed : int or None
         Permutes samples, for the test of no relation at all.
+    explained : bool
+        Whether to keep what every source contributes, and what is lost where its rows are permuted.
     """
 
     model: str
@@ -84,6 +85,7 @@ class Task:
     source: str | None = None
     sources: tuple[str, ...] | None = None
     seed: int | None = None
+    explained: bool = False
 
     @property
     def key(self) -> str:
@@ -98,36 +100,68 @@ class Task:
     def run(self, data: Data) -> dict[str, Any]:
         """Fit, score and predict; all that is returned can be written as JSON."""
         X = data.X if self.seed is None else data.shuffled(self.seed)
-        if self.sources is not None:
-            X = select_sources(X, list(self.sources))
         train, test = data.folds[self.fold]
-        X_test = X[test]
+        sizes = {"n_train": len(train), "n_test": len(test)}
+        if self.role == "alone":  # of the others a source says nothing
+            test = test[X[test].has(self.source)]
+        given = X if self.sources is None else select_sources(X, list(self.sources))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             began = time.perf_counter()
-            model = clone(self.estimator).fit(X[train], data.y[train])
+            model = clone(self.estimator).fit(given[train], data.y[train])
             seconds = time.perf_counter() - began
-            score = float(get_scorer(data.scoring)(model, X_test, data.y[test]))
-            if not np.isfinite(score):
-                raise ValueError(f"its {data.scoring} is {score}.")
-            predictions = np.asarray(model.predict(X_test)).tolist()
-            confidence = _confidence(model, X_test)
+            judged = self._judge(model, given[test], data.y[test], data.scoring)
+            compared = self.role in ("model", "alone")
+            having = _scores_having(model, X, given, test, data) if compared else {}
         return {
             "model": self.model,
             "role": self.role,
             "source": self.source,
             "fold": self.fold,
             "seed": self.seed,
-            "score": score,
             "seconds": seconds,
-            "n_train": len(train),
-            "n_test": len(test),
+            **sizes,
             "test": test.tolist(),
-            "predictions": predictions,
-            "confidence": confidence,
+            **judged,
+            "scores_having": having,
             "warnings": sorted({str(w.message).splitlines()[0] for w in caught}),
-            **_inside(model),
+            **describe_weights(model),
+            **describe_certificate(model),
         }
+
+    def _judge(self, model: Any, X: Any, y: Array, scoring: str) -> dict[str, Any]:
+        """Score and predictions and, if asked for, what every source does for them."""
+        score = self._score(model, X, y, scoring)
+        return {
+            "score": score,
+            "predictions": np.asarray(model.predict(X)).tolist() if len(y) else [],
+            "confidence": _confidence(model, X) if len(y) else None,
+            "permuted": permuted_drops(model, X, y, scoring, score, self.fold)
+            if self.explained and score is not None
+            else None,
+            "contributions": source_contributions(model, X) if self.explained else None,
+        }
+
+    def _score(self, model: Any, X: Any, y: Array, scoring: str) -> float | None:
+        """The score; that of a source alone may be None, if too few test samples have it."""
+        if self.role == "alone":
+            return score_or_none(model, X, y, scoring)
+        score = float(get_scorer(scoring)(model, X, y))
+        if not np.isfinite(score):
+            raise ValueError(f"its {scoring} is {score}.")
+        return score
+
+
+def _scores_having(
+    model: Any, X: Any, given: Any, test: Array, data: Data
+) -> dict[str, float | None]:
+    """Scores on the test samples that have a source, for every source that some samples lack."""
+    scores = {}
+    for source in X.names:
+        if not X.has(source).all():
+            having = test[X[test].has(source)]
+            scores[source] = score_or_none(model, given[having], data.y[having], data.scoring)
+    return scores
 
 
 def describe_failure(task: Task, error: Exception) -> dict[str, Any]:
@@ -142,33 +176,3 @@ def _confidence(model: Any, X: Any) -> list[Any] | None:
         return None
     p: list[Any] = np.asarray(model.predict_proba(X)).tolist()
     return p
-
-
-def _inside(model: Any) -> dict[str, Any]:
-    """Weights and names of kernels, shares of sources, and what was chosen, where there are any."""
-    last = model
-    while isinstance(last, Pipeline):
-        last = last[-1]
-    chosen = {name: _plain(value) for name, value in getattr(last, "best_params_", {}).items()}
-    last = getattr(last, "best_estimator_", last)
-    nothing = {"weights": None, "kernels": None, "shares": None, "n_active": None}
-    if not hasattr(last, "weights_") or not hasattr(last, "kernels_"):  # not one of ours
-        return nothing | {"chosen": chosen}
-    table = last.kernels_.table()
-    share = np.abs(np.atleast_2d(last.weights_)).mean(axis=0)
-    n_active = int(np.count_nonzero(share > _ACTIVE * share.max()))
-    share = share / (share.sum() or 1.0)
-    source = np.array([row["source"] for row in table], dtype=object)
-    return {
-        "weights": share.tolist(),
-        "kernels": [row["kernel"] for row in table],
-        "shares": {name: float(share[source == name].sum()) for name in dict.fromkeys(source)},
-        "n_active": n_active,
-        "chosen": chosen,
-    }
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as JSON has it, or as it prints."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, str | int | float | None) else repr(value)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .models import UNIFORM
+from .tables import source_rows
 
 if TYPE_CHECKING:
     from .results import Comparison
@@ -27,34 +28,62 @@ def write_verdict(result: Comparison) -> list[str]:
         sentences.append(_learned_weights(result))
     sentences.append(_sources(result))
     if (p := result.permutation_p_value) is not None:
-        sentences.append(f"Against permuted samples the p-value is {p:.3g}.")
+        n = result.n_permutations
+        sentences.append(
+            f"The p-value of no relation at all is {p:.3g}, of {n} permutation{'s' * (n > 1)} of "
+            f"the samples (the smallest possible is {1 / (n + 1):.3g})."
+        )
     return sentences + _reservations(result)
 
 
 def _combining(result: Comparison) -> str:
-    """Does the combination beat the best source alone?"""
-    alone = {s: np.mean(v) for s in result.sources if (v := _scores_alone(result, s))}
-    mean = float(np.nanmean(result.scores(result.headline)))
-    if not alone:
+    """Does the combination beat the best source alone, on the samples that have it?"""
+    rivals = [_against(result, source) for source in result.sources]
+    known = [rival for rival in rivals if rival is not None]
+    if not known:
+        mean = float(np.nanmean(result.scores(result.headline)))
         return f"{result.headline} reaches {mean:.3f} ({result.scoring})."
-    best = max(alone, key=lambda source: alone[source])
-    name = result._about("alone", best)[0]["model"]
-    figures = f"{mean:.3f} against {alone[best]:.3f} for {name}, the best single source"
+    best = min(known, key=lambda rival: rival.together - rival.alone)
+    figures = (
+        f"{best.together:.3f} against {best.alone:.3f} for {best.name}, the best single source"
+    )
+    if best.n_samples < result.n_samples:
+        figures += f", on the {best.n_samples} samples that have it"
     figures = f"{figures} ({result.scoring})"
-    if result._n_common(result.headline, name) < 2:
+    if result._n_common(result.headline, best.name) < 2:
         return f"So far: {figures}."
-    same = result.equivalence(result.headline, name)
+    same = result.equivalence(result.headline, best.name)
     if same.better > _SURE:
         return f"Combining sources helps: {figures}."
     if same.worse > _SURE:
         return f"Combining sources hurts: {figures}."
     if same.same > _LIKELY:
         return f"Combining sources makes no practical difference: {figures}."
-    return f"It is not clear that combining sources helps: {figures}."
+    return (
+        f"It is not clear that combining sources helps: {figures}; better with probability "
+        f"{same.better:.2f}."
+    )
 
 
-def _scores_alone(result: Comparison, source: str) -> list[float]:
-    return [r["score"] for r in result._about("alone", source)]
+class _Rival(NamedTuple):
+    """A source alone and the combination, on the samples that have the source."""
+
+    name: str
+    together: float
+    alone: float
+    n_samples: int
+
+
+def _against(result: Comparison, source: str) -> _Rival | None:
+    """The scores of a source alone and of the headline model on the folds that both did."""
+    if not (alone := result._about("alone", source)):
+        return None
+    together = result._by_fold(result._of(result.headline), source)
+    apart = result._by_fold(alone)
+    if not (both := np.isfinite(together) & np.isfinite(apart)).any():
+        return None
+    n_samples, name = result.samples[source], alone[0]["model"]
+    return _Rival(name, float(together[both].mean()), float(apart[both].mean()), n_samples)
 
 
 def _learned_weights(result: Comparison) -> str:
@@ -78,7 +107,7 @@ def _learned_weights(result: Comparison) -> str:
 
 def _sources(result: Comparison) -> str:
     """Which sources carry the prediction, by weight and by what leaving them out costs?"""
-    rows = sorted(result._importances(), key=lambda row: -row["share"])
+    rows = sorted(source_rows(result), key=lambda row: -row["share"])
     text = ", ".join(f"{row['source']} {row['share']:.0%}" for row in rows[:_SHOWN])
     sentence = f"Weight goes to {text}"
     known = [row for row in rows if np.isfinite(row["drop"])]

@@ -6,16 +6,30 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import as_numbers, is_missing
 from ..kernels import ViewBundle
+from ..kernels.align import blank, spread
 from ..kernels.rows import Index, take_rows
+
+_BLIND = {  # packages of scikit-learn whose transformers read targets only if they require them
+    "cluster",
+    "compose",
+    "decomposition",
+    "feature_extraction",
+    "impute",
+    "kernel_approximation",
+    "pipeline",
+    "preprocessing",
+    "random_projection",
+}
 
 
 class SourcePreparation(TransformerMixin, BaseEstimator):
@@ -63,7 +77,7 @@ class SourcePreparation(TransformerMixin, BaseEstimator):
                 f"pipelines names the sources {', '.join(map(repr, unknown))}, which are not "
                 f"there; there are: {', '.join(X.names)}."
             )
-        self.pipelines_, self.n_missing_, self._widths = {}, {}, {}
+        self.pipelines_, self.n_missing_, self._no_rows = {}, {}, {}
         for name in X.names:
             block, rows = _own_rows(X, name)
             own = name in given
@@ -74,11 +88,12 @@ class SourcePreparation(TransformerMixin, BaseEstimator):
             self.pipelines_[name] = _fit(transformer, block, target, name)
             self.n_missing_[name] = _count_missing(block)
             if (fitted := self.pipelines_[name]) is not None:
-                self._widths[name] = fitted.transform(take_rows(block, slice(0, 1))).shape[1]
+                first = _as_block(fitted.transform(take_rows(block, slice(0, 1))))
+                self._no_rows[name] = blank(first, 0)
         return self
 
     def transform(self, X: ViewBundle) -> ViewBundle:
-        """The bundle with every source transformed; rows of samples that lack it are zero.
+        """The bundle with every source transformed; rows of samples that lack it are blank.
 
         Parameters
         ----------
@@ -93,15 +108,35 @@ class SourcePreparation(TransformerMixin, BaseEstimator):
         if transformer is None:
             return X.block(name)
         block, rows = _own_rows(X, name)
-        if not len(rows):  # never read
-            return np.zeros((len(X), self._widths[name]))
-        part = transformer.transform(block)
+        part = _as_block(transformer.transform(block)) if len(rows) else self._no_rows[name]
         if len(rows) == len(X):
-            return part if issparse(part) else np.asarray(part)
-        dense = part.toarray() if issparse(part) else np.asarray(part)
-        whole = np.zeros((len(X), *dense.shape[1:]), dtype=dense.dtype)
-        whole[rows] = dense
-        return whole
+            return part
+        positions = np.full(len(X), -1)
+        positions[rows] = np.arange(len(rows))
+        return spread(part, positions, X.ids)
+
+
+def reads_targets(transformer: Any) -> bool:
+    """Whether a transformer may learn from the targets.
+
+    So may all but those whose parts come from packages of scikit-learn that never do, unless a part
+    says that it requires targets: neither a tag nor the signature of ``fit`` tells in general.
+    """
+    if isinstance(transformer, str):
+        return False
+    parts = [transformer, *transformer.get_params(deep=True).values()]
+    fitted = [part for part in parts if hasattr(part, "fit") and not isinstance(part, type)]
+    return any(not _is_blind(part) or get_tags(part).target_tags.required for part in fitted)
+
+
+def _is_blind(part: Any) -> bool:
+    library, _, rest = type(part).__module__.partition(".")
+    return library == "sklearn" and rest.split(".")[0] in _BLIND
+
+
+def _as_block(part: Any) -> Any:
+    """What a transformer returns, as an array or a sparse array of rows."""
+    return csr_array(part) if issparse(part) else np.asarray(part)
 
 
 def _own_rows(X: ViewBundle, name: str) -> tuple[Any, Index]:

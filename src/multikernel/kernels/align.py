@@ -38,7 +38,7 @@ def align_tables(
         position = {identity: i for i, identity in enumerate(own[name])}
         rows = np.array([position.get(identity, -1) for identity in ids], dtype=np.intp)
         present[name] = rows >= 0
-        blocks[name] = _spread(block, rows, ids)
+        blocks[name] = spread(block, rows, ids)
     return blocks, present, as_ids(ids)
 
 
@@ -51,7 +51,36 @@ def as_ids(ids: Sequence[Any]) -> Any:
 
 def blank(like: Any, n_rows: int) -> Any:
     """Rows without content, of the same kind as those of a block."""
-    return _spread(like, np.full(n_rows, -1), list(range(n_rows)))
+    return spread(like, np.full(n_rows, -1), list(range(n_rows)))
+
+
+def match_ids(labelled: Any, ids: Any, what: str) -> Any:
+    """A pandas Series in the order of the sample ids.
+
+    Samples that are merely numbered take it by position, unless its labels are the same numbers
+    in another order: then nobody can tell what was meant.
+    """
+    own, wanted = labelled.index.tolist(), ids.tolist()
+    known, numbered = Counter(own), wanted == list(range(len(wanted)))
+    if own == wanted or (numbered and known != Counter(wanted)):
+        return labelled
+    if numbered:
+        raise ValueError(
+            f"{what} has row numbers as labels, in another order than the samples. Pass "
+            f"{what}.sort_index() if its labels count, {what}.to_numpy() if its order does."
+        )
+    if not (lost := [identity for identity in wanted if identity not in known]):
+        if twice := [identity for identity in wanted if known[identity] > 1]:
+            raise ValueError(f"{what} holds the sample {twice[0]!r} twice; keep one of them.")
+        return labelled.loc[wanted]
+    if len(lost) < len(wanted):
+        raise ValueError(f"{what} lacks the sample {lost[0]!r}, and {len(lost)} in all.")
+    begins = f" (they begin with {own[0]!r})" if own else ""
+    raise ValueError(
+        f"The labels of {what}{begins} are not the sample ids (which begin with {wanted[0]!r}). "
+        f"Label {what} by sample ids, or pass {what}.to_numpy() if it is in the order of the "
+        "samples."
+    )
 
 
 def _split(table: Any, name: str, as_block: Any) -> tuple[Ids, Any]:
@@ -109,7 +138,7 @@ def _describe(own: Mapping[str, Ids]) -> str:
     )
 
 
-def _spread(block: Any, rows: Index, ids: Ids) -> Any:
+def spread(block: Any, rows: Index, ids: Ids) -> Any:
     """The rows of a block by position, blank where the position is negative."""
     if hasattr(block, "iloc"):
         return _spread_frame(block, rows, ids)
@@ -118,7 +147,7 @@ def _spread(block: Any, rows: Index, ids: Ids) -> Any:
         pick = (np.ones(len(there), dtype=block.dtype), (there, rows[there]))
         return csr_array(csr_array(pick, shape=(len(rows), block.shape[0])) @ block)
     if hasattr(block, "columns"):
-        columns = {c: _spread(block[c].to_numpy(), rows, ids) for c in block.columns}
+        columns = {c: spread(block[c].to_numpy(), rows, ids) for c in block.columns}
         return type(block)(columns)
     out = np.zeros((len(rows), *block.shape[1:]), dtype=block.dtype)
     if block.dtype == object:

@@ -136,7 +136,10 @@ class KernelBundle(RowContainer):
         """The rows at hand of one kernel, against all or some positions of columns."""
         K = self._matrices[name]
         columns = np.arange(K.shape[1]) if columns is None else columns
-        return np.asarray(K[np.ix_(self._rows[rows], columns)])
+        chosen = self._rows[rows]
+        if all(_is_range(index) for index in (chosen, columns)):
+            return K[chosen[0] : chosen[-1] + 1, columns[0] : columns[-1] + 1].copy()
+        return np.asarray(K[np.ix_(chosen, columns)])
 
     def columns_of(self, ids: Any) -> Index:
         """The positions of samples among the columns, -1 for those that are missing."""
@@ -177,6 +180,11 @@ class KernelBundle(RowContainer):
         present = {name: self.has(name) for name in self._present}
         own = {"_matrices": matrices, "_ids": self.ids, "_present": present}
         return self.__dict__ | own | {"_rows": np.arange(len(self))}
+
+
+def _is_range(index: Index) -> bool:
+    """Whether positions are consecutive, so that a slice says the same."""
+    return len(index) > 0 and bool(np.all(np.diff(index) == 1))
 
 
 def _is_labelled(K: Any) -> bool:

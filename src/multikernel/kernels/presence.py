@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,15 @@ class PresenceSummary:
         Samples that have each source.
     n_complete, n_empty : int
         Samples that have all of the sources, and none of them.
+    patterns : dict of tuple of str to int
+        Samples that have exactly these sources, most frequent first.
     """
 
     n_samples: int
     n_present: dict[str, int]
     n_complete: int
     n_empty: int
+    patterns: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         counts = self.n_present | {"all of them": self.n_complete}
@@ -46,11 +49,17 @@ class PresenceSummary:
 
 def summarize(present: Mask, names: Sequence[str]) -> PresenceSummary:
     """Count the samples of every source in a mask of shape (n, n_sources)."""
+    rows, counts = np.unique(present, axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
     return PresenceSummary(
         n_samples=len(present),
         n_present=dict(zip(names, present.sum(axis=0).tolist(), strict=True)),
         n_complete=int(present.all(axis=1).sum()),
         n_empty=int((~present.any(axis=1)).sum()),
+        patterns={
+            tuple(name for name, has in zip(names, rows[k], strict=True) if has): int(counts[k])
+            for k in order
+        },
     )
 
 

@@ -1,0 +1,54 @@
+"""Scores: their names, what they need of a model, and scores of some of the samples."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from .._component import Array
+from ..files._errors import did_you_mean
+
+_METHODS = {"predict_proba": "probabilities", "decision_function": "decisions"}
+
+
+def check_scoring(scoring: Any) -> str:
+    """The name of a score of scikit-learn."""
+    if not isinstance(scoring, str):
+        raise TypeError(
+            "scoring must be the name of a score of scikit-learn, such as 'accuracy' or 'r2'; got "
+            f"{scoring!r}."
+        )
+    if scoring not in get_scorer_names():
+        hint = did_you_mean(scoring, get_scorer_names()) or "."
+        names = "sklearn.metrics.get_scorer_names()"
+        raise ValueError(f"There is no score {scoring!r}{hint} See {names} for all of them.")
+    return scoring
+
+
+def check_scorable(name: str, estimator: Any, scoring: str) -> None:
+    """Refuse a model without the probabilities or decisions that the score is made of."""
+    asked = getattr(get_scorer(scoring), "_response_method", "predict")
+    methods = [asked] if isinstance(asked, str) else list(asked)
+    if "predict" in methods or any(hasattr(estimator, method) for method in methods):
+        return
+    needs = " or ".join(_METHODS.get(method, method) for method in methods)
+    raise TypeError(
+        f"The score {scoring!r} needs {needs}, which model {name!r} does not give. For an "
+        "MKLClassifier use loss='logistic' or calibrate=True; or choose another scoring."
+    )
+
+
+def score_or_none(model: Any, X: Any, y: Array, scoring: str) -> float | None:
+    """The score, None where it is not defined: too few samples, or of one class."""
+    if not len(y):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it is not defined
+        try:
+            score = float(get_scorer(scoring)(model, X, y))
+        except ValueError:
+            return None
+    return score if np.isfinite(score) else None
