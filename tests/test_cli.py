@@ -7,20 +7,25 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import StratifiedKFold
 from typer.testing import CliRunner
 
 import multikernel
 from multikernel import cli
-from multikernel.cli import _needs
+from multikernel.cli import _models, _needs
+from multikernel.cli._models import fit_model, levels_of
+from multikernel.cli._names import split_names
 from multikernel.cli._options import parse_sources
 from multikernel.cli._progress import _Clock, show_progress
 from multikernel.cli.app import COMMANDS, make_app
-from multikernel.report import demo, run_demo
+from multikernel.files import Dataset
+from multikernel.report import run_demo
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 QUICK = ["--cv", "3", "--models", "uniform sum"]
@@ -71,36 +76,28 @@ def compared(study, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory):
+def studies(tmp_path_factory):
     return run_demo(tmp_path_factory.mktemp("demo"))
 
 
-def test_the_demo_finds_the_truth(result):
-    means = {score.name: score.mean for score in result.scores}
+def test_the_demo_finds_the_truth(studies):
+    comparison = studies[0].comparison
+    means = comparison.frame().set_index("model")["score"]
     alone = [mean for name, mean in means.items() if name.endswith(" alone")]
-    assert means[demo.ELASTIC] > max(alone)
-    assert min(result.shares, key=lambda source: result.shares[source]) == "scanner"
-    assert result.model.gap_ <= result.model.tol
-    assert sum(result.shares.values()) == pytest.approx(1.0)
+    assert means["MKL, elastic net"] > max(alone)
+    assert comparison.shares().mean(axis=1).idxmin() == "scanner"
 
 
-def test_the_demo_runs_every_model_on_five_folds(result):
-    names = [score.name for score in result.scores]
-    assert names[-3:] == [demo.UNIFORM, demo.ELASTIC, demo.SPARSE]
-    assert len(names) == 8
-    assert all(len(score.scores) == 5 for score in result.scores)
-
-
-def test_the_last_line_is_the_path_of_the_report(result, monkeypatch, capsys):
-    monkeypatch.setattr("multikernel.report.run_demo", lambda out: result)
+def test_the_last_line_is_the_path_of_a_report(studies, monkeypatch, capsys):
+    monkeypatch.setattr("multikernel.report.run_demo", lambda out, progress: studies)
     assert cli.main(["demo"]) == 0
     out = capsys.readouterr().out
     path = Path(out.splitlines()[-1])
     assert path.is_absolute()
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
-    for score in result.scores:
-        assert score.name in out
-    assert "relative duality gap" in out
+    for study in studies:
+        assert study.title in out
+        assert str(study.comparison) in out
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path, capsys):
@@ -110,7 +107,7 @@ def test_a_folder_that_cannot_be_made_is_one_line(tmp_path, capsys):
 
 
 def test_interruption_is_quiet(monkeypatch, capsys):
-    def interrupt(out):
+    def interrupt(out, progress):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("multikernel.report.run_demo", interrupt)
@@ -162,7 +159,7 @@ def test_an_error_is_one_sentence_and_its_origin_on_demand():
 def test_warnings_are_one_line_while_a_command_runs(monkeypatch, capsys):
     usual = warnings.formatwarning
 
-    def show(out):
+    def show(out, progress):
         raise OSError(warnings.formatwarning("first\nsecond", UserWarning, "file.py", 1))
 
     monkeypatch.setattr("multikernel.report.run_demo", show)
@@ -327,7 +324,7 @@ def test_groups_stay_together(study, tmp_path):
     sites = groups["site"].to_numpy()
     ids = multikernel.read_sources(folder, target="clinic:outcome", sources=["rna", "mri"])
     rows = [int(sample[1:]) for sample in ids.align()[0].ids]
-    for entry in stored["results"]:
+    for entry in [e for e in stored["results"] if e["role"] == "model"]:  # of all samples
         test = set(sites[[rows[i] for i in entry["test"]]])
         train = set(sites[[rows[i] for i in range(36) if i not in entry["test"]]])
         assert not test & train
@@ -344,8 +341,16 @@ def test_a_time_budget_leaves_a_partial_report_and_succeeds(study, tmp_path):
     ("options", "words"),
     [
         ([], "name the target"),
-        ([*TARGET, "--models", "nonsense"], "There is no model 'nonsense'; there are: uniform sum"),
-        ([*TARGET, "--scoring", "nonsense"], "nonsense"),
+        (
+            [*TARGET, "--models", "nonsense"],
+            "There is no model 'nonsense'. There are: uniform sum;",
+        ),
+        ([*TARGET, "--models", "uniform sum; MKL, lpp"], "did you mean 'MKL, lp'?"),
+        (
+            [*TARGET, "--scoring", "acuracy"],
+            "There is no scoring 'acuracy'; did you mean 'accuracy'",
+        ),
+        ([*TARGET, "--scoring", "nonsense"], "Common ones are: accuracy; balanced_accuracy"),
         ([*TARGET, "--cv", "50"], "50"),
         ([*TARGET, "--sources", "nonsense"], "There is no source 'nonsense'"),
         (["--target", "clinic:outcom"], "did you mean 'outcome'?"),
@@ -353,8 +358,17 @@ def test_a_time_budget_leaves_a_partial_report_and_succeeds(study, tmp_path):
 )
 def test_what_cannot_be_compared_is_one_sentence(study, tmp_path, options, words):
     result = invoke("compare", study, *options, "--out", tmp_path / "out", status=1)
-    (line,) = result.stderr.splitlines()
-    assert words in line
+    assert words in result.stderr.splitlines()[-1]
+    assert not (tmp_path / "out").exists()
+
+
+def test_names_of_models_are_separated_by_semicolons():
+    assert split_names(["uniform sum; MKL, lp", "Bayesian"]) == [
+        "uniform sum",
+        "MKL, lp",
+        "Bayesian",
+    ]
+    assert split_names([" "]) is split_names(None) is None
 
 
 # fit and predict
@@ -454,6 +468,9 @@ def test_kernel_matrices_are_fitted_and_predicted(tmp_path):
     ("options", "words"),
     [
         ([*TARGET, "--model", "nonsense"], "There is no model 'nonsense' to fit"),
+        ([*TARGET, "--model", "mkl lp"], "did you mean 'MKL, lp'?"),
+        ([*TARGET, "--model", "rna alone"], "add --sources 'rna' --model 'uniform sum'"),
+        ([*TARGET, "--scoring", "acuracy"], "did you mean 'accuracy'"),
         ([*TARGET, "--model", "concatenated, linear"], "to fit"),
         ([], "name the target"),
     ],
@@ -462,6 +479,211 @@ def test_what_cannot_be_fitted_is_one_sentence(study, tmp_path, options, words):
     result = invoke("fit", study, *options, "--out", tmp_path / "m.skops", status=1)
     assert words in result.stderr
     assert not (tmp_path / "m.skops").exists()
+
+
+class SeenError(Exception):
+    pass
+
+
+def seen_setting(monkeypatch, dataset, **options):
+    """What the factory of a model is given."""
+    seen = []
+
+    def factory(setting):
+        seen.append(setting)
+        raise SeenError
+
+    monkeypatch.setitem(multikernel.comparison.MODELS, "uniform sum", factory)
+    with pytest.raises(SeenError):
+        fit_model(dataset, "uniform sum", **options)
+    return seen[0]
+
+
+def test_fit_chooses_parameters_as_compare_does(study, monkeypatch):
+    dataset = multikernel.read_sources(study, target="clinic:outcome")
+    setting = seen_setting(monkeypatch, dataset, inner_cv=4, scoring="roc_auc", random_state=3)
+    assert isinstance(setting.inner_cv, StratifiedKFold)
+    assert (setting.inner_cv.n_splits, setting.inner_cv.shuffle) == (4, True)
+    assert setting.inner_cv.random_state == 3
+    assert setting.scoring == "roc_auc"
+    sites = pd.Series([f"site {i % 4}" for i in range(36)], index=dataset.y.index)
+    setting = seen_setting(monkeypatch, replace(dataset, groups=sites))
+    labels = sites.reindex(dataset.align()[0].ids).to_numpy()
+    assert len(setting.inner_cv) == 3
+    for train, test in setting.inner_cv:
+        assert not set(labels[train]) & set(labels[test])
+    one = replace(dataset, groups=sites.map(lambda site: "the same"))
+    with pytest.raises(ValueError, match="All samples are of the group 'the same'"):
+        fit_model(one, "uniform sum")
+
+
+def test_kernels_of_distances_are_counted(monkeypatch):
+    rng = np.random.default_rng(0)
+    ids = [f"s{i}" for i in range(12)]
+    z = rng.normal(size=12)
+    D = pd.DataFrame(np.abs(z[:, None] - z), index=ids, columns=ids)
+    y = pd.Series(["a", "b"] * 6, index=ids)
+    given = Dataset({"d": D}, y=y, task="classification", kinds={"d": "distance"})
+    assert seen_setting(monkeypatch, given).n_kernels == given.n_kernels("d") == 3
+    chosen = replace(given, kernels={"d": [multikernel.ExpDistance(width=[0.5, 1, 2, 4, 8])]})
+    setting = seen_setting(monkeypatch, chosen)
+    assert setting.n_kernels == chosen.n_kernels("d") == 5
+
+
+def test_fit_takes_what_a_toml_file_says(study, tmp_path, monkeypatch):
+    given = {}
+
+    def remember(dataset, name, **options):
+        given.update(options, groups=dataset.groups)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(_models, "fit_model", remember)
+    text = "target = 'clinic:outcome'\ngroups = 'clinic:sex'\n[sources.rna]\nfile = 'rna.csv'\n"
+    text += "[compare]\ncv = 2\ninner_cv = 4\nscoring = 'roc_auc'\nrandom_state = 7\n"
+    path = tmp_path / "data" / "study.toml"
+    write_study(path.parent)
+    path.write_text(text)
+    invoke("fit", path, "--out", tmp_path / "m.skops", status=1)
+    assert given.pop("groups").nunique() == 2
+    assert given == {"inner_cv": 4, "scoring": "roc_auc", "random_state": 7}
+    invoke("fit", path, "--scoring", "accuracy", "--out", tmp_path / "m.skops", status=1)
+    assert given["scoring"] == "accuracy"
+
+
+def test_fit_says_what_check_finds(tmp_path):
+    folder = write_study(tmp_path / "data")
+    clinic = pd.read_csv(folder / "clinic.csv")
+    clinic["copy"] = (clinic["outcome"] == "ill").astype(float)
+    clinic.loc[0, "outcome"] = clinic.loc[0, "outcome"].title()
+    clinic.to_csv(folder / "clinic.csv", index=False)
+    rna = pd.read_csv(folder / "rna.csv")
+    rna["sample"] = rna["sample"].str.lower()
+    rna["g2"] = rna["g2"].astype(float)
+    rna.loc[4, "g2"] = np.inf
+    rna.to_csv(folder / "rna.csv", index=False)
+    out = tmp_path / "m.skops"
+    result = invoke("fit", folder, *TARGET, "--model", "uniform sum", "--out", out, status=1)
+    for words in [
+        "Column 'copy' correlates with the target",
+        "only in upper and lower case",
+        "1 column with infinite values (g2)",
+        "differ only in case or spaces, but count as different ones",
+        "of 1: fewer than the 3 folds",
+        "Source 'rna', column 'g2': sample 'p04' has an infinite value",
+    ]:
+        assert words in result.stderr
+    assert not out.exists()
+
+
+# new files
+
+
+def new_study(folder, change):
+    """New files of which one was changed, and whose target is not known."""
+    write_study(folder)
+    clinic = pd.read_csv(folder / "clinic.csv").drop(columns="outcome")
+    change(clinic).to_csv(folder / "clinic.csv", index=False)
+    return folder
+
+
+def probabilities(model, folder, tmp_path):
+    out = tmp_path / "p.csv"
+    result = invoke("predict", model, folder, "--out", out)
+    return pd.read_csv(out, index_col="sample").sort_index()["p(ill)"], result.stderr
+
+
+def test_levels_of_text_are_those_of_the_fit(model, study, tmp_path):
+    usual, _ = probabilities(model, study, tmp_path)
+    men = lambda t: t[t["sex"] == "m"]  # noqa: E731
+    some, said = probabilities(model, new_study(tmp_path / "men", men), tmp_path)
+    assert "at the fit" not in said
+    rows = pd.read_csv(study / "clinic.csv").query("sex == 'm'")["sample"]
+    np.testing.assert_allclose(some[rows], usual[rows], atol=1e-12)
+
+
+def test_a_level_that_the_fit_did_not_know_is_said_and_not_the_first_one(model, study, tmp_path):
+    usual, _ = probabilities(model, study, tmp_path)
+    strange = lambda t: t.assign(sex=["x", *t["sex"][1:]])  # noqa: E731
+    other, said = probabilities(model, new_study(tmp_path / "x", strange), tmp_path)
+    assert (
+        "Source 'clinic', column 'sex': 'x' (1 sample) was not there at the fit, which knew 'f', "
+        "'m': taken as missing." in said
+    )
+    missing = lambda t: t.assign(sex=[np.nan, *t["sex"][1:]])  # noqa: E731
+    without, _ = probabilities(model, new_study(tmp_path / "nan", missing), tmp_path)
+    np.testing.assert_allclose(other, without, atol=1e-12)
+    assert abs(other["P00"] - usual["P00"]) > 1e-6  # there it is "f"
+    np.testing.assert_allclose(other[1:], usual[1:], atol=1e-12)
+
+
+def test_levels_travel_in_the_file(model):
+    assert levels_of(multikernel.load_model(model)) == {
+        "clinic": {"sex": ["f", "m"]},
+        "mri": {},
+        "rna": {},
+    }
+
+
+def test_ids_of_new_files_may_stand_anywhere(model, study, tmp_path):
+    usual, _ = probabilities(model, study, tmp_path)
+    moved = lambda t: t[["sex", "sample", "age"]].sample(frac=1, random_state=0)  # noqa: E731
+    other, said = probabilities(model, new_study(tmp_path / "new", moved), tmp_path)
+    np.testing.assert_allclose(other, usual, atol=1e-12)
+    assert "position" not in said
+
+
+def test_a_join_by_position_is_said(model, tmp_path):
+    new = new_study(tmp_path / "new", lambda t: t.drop(columns="sample"))
+    (new / "mri.csv").unlink()
+    result = invoke("predict", model, new, "--allow-missing", "--out", tmp_path / "p.csv")
+    assert "clinic.csv has no sample ids: its rows are joined by position" in result.stderr
+
+
+def test_an_empty_target_in_new_files_is_no_matter(model, study, tmp_path):
+    usual, _ = probabilities(model, study, tmp_path)
+    new = new_study(tmp_path / "new", lambda t: t.assign(target=""))
+    np.testing.assert_allclose(probabilities(model, new, tmp_path)[0], usual, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "words"),
+    [
+        ("RNA", 1, "a source 'RNA', but the model was fitted to 'rna', and upper and lower case"),
+        ("rn", 0, "fitted without rn: not used ('rn' may be the 'rna' of the model: rename it"),
+    ],
+)
+def test_a_misspelt_source_is_not_passed_over(model, tmp_path, name, status, words):
+    new = write_study(tmp_path / "new")
+    (new / "rna.csv").rename(new / f"{name}.csv")
+    options = ["--allow-missing", "--out", tmp_path / "p.csv"]
+    assert words in invoke("predict", model, new, *options, status=status).stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda t: t.drop(columns="sex"), "Source 'clinic' lacks the column 'sex' that the model"),
+        (lambda t: t.assign(age=["old", "new"] * 18), "'age' held numbers at the fit and holds"),
+        (lambda t: t.assign(age=np.inf), "column 'age': sample 'P00' has an infinite value"),
+    ],
+)
+def test_columns_of_new_files_that_cannot_be_used(model, tmp_path, change, words):
+    new = new_study(tmp_path / "new", change)
+    result = invoke("predict", model, new, "--out", tmp_path / "p.csv", status=1)
+    assert words in result.stderr
+
+
+def test_what_was_written_into_the_data_is_no_source(model, tmp_path):
+    new = write_study(tmp_path / "new")
+    invoke("predict", model, new, "--out", new / "guess.csv")
+    (new / "m.skops").write_bytes(model.read_bytes())
+    (new / "comparison").mkdir()
+    data = multikernel.read_sources(new)
+    assert list(data.tables) == ["clinic", "mri", "rna"]
+    assert "guess.csv holds predictions of multikernel and was not read." in data.notes
+    assert any("m.skops was not read" in note and "it is a model" in note for note in data.notes)
+    (new / "study.toml").write_text("target = 'clinic:outcome'\n")
+    assert list(multikernel.read_sources(new / "study.toml").tables) == ["clinic", "mri", "rna"]
 
 
 def test_a_folder_for_the_model_that_is_not_there_is_said_before_the_fit(study, tmp_path):

@@ -1,59 +1,109 @@
-"""Fitting a model to files, and predicting from others."""
+"""Fitting a model to files, as a comparison fits it, and predicting from others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._kernels import kernels_of
+from ._names import check_model, check_scoring
 
 if TYPE_CHECKING:
     from ..files import Dataset
 
-_NOT_SAVED = ("concatenated, linear",)  # holds a function, which no model file does
 
-
-def fit_model(dataset: Dataset, name: str, inner_cv: int = 5) -> Any:
+def fit_model(
+    dataset: Dataset,
+    name: str,
+    *,
+    inner_cv: int = 3,
+    scoring: str | None = None,
+    random_state: int = 0,
+) -> Any:
     """A fitted model that takes sources as they are in files.
+
+    It is made, and its parameters are chosen, as in :func:`multikernel.compare`.
 
     Parameters
     ----------
     dataset : Dataset
-        With a target.
+        With a target. Samples of a group stay together in the folds.
     name : str
         One of :data:`multikernel.comparison.MODELS`.
-    inner_cv : int, default=5
+    inner_cv : int, default=3
         Folds in which parameters are chosen.
+    scoring : str, optional
+        What they are chosen by.
+    random_state : int, default=0
+        Shuffles the folds.
 
     Returns
     -------
     model : estimator or Pipeline
-        Sources of features are prepared by :class:`multikernel.SourcePreparation`.
+        Sources of features are prepared by :class:`multikernel.SourcePreparation`, after the
+        levels of their text were noted.
     """
     from sklearn.pipeline import make_pipeline
 
     from ..comparison import MODELS, Setting
+    from ..comparison.folds import inner_folds
+    from ..comparison.inputs import TASKS
     from ..estimators import SourcePreparation
+    from ..files import TextLevels
     from ..kernels import ViewBundle
 
-    known = [model for model in MODELS if model not in _NOT_SAVED]
-    if name not in known:
-        raise ValueError(f"There is no model {name!r} to fit; there are: {'; '.join(known)}.")
-    X, y, _ = dataset.align()
-    n_kernels = sum(dataset.n_kernels(source) for source in dataset.tables)
+    name, task = check_model(name), str(dataset.task)
+    scoring = TASKS[task] if scoring is None else check_scoring(scoring)
+    X, labels, _ = dataset.align()
+    y = np.asarray(labels)
+    groups = groups_of(dataset, X.ids)
+    if groups is not None and len(np.unique(groups)) < 2:
+        raise ValueError(f"All samples are of the group {groups[0]!r}; leave --groups out.")
+    for source in dataset.tables:
+        _refuse_infinite(dataset.tables[source], source)
     setting = Setting(
-        task=str(dataset.task),
-        scoring={"classification": "accuracy", "regression": "r2"}[str(dataset.task)],
-        kernels=kernels_of(dataset),
-        n_kernels=n_kernels,
-        inner_cv=inner_cv,
+        task=task,
+        scoring=scoring,
+        kernels=dataset.kernel_choice(),
+        n_kernels=_count_kernels(dataset.kernel_choice(), X),
+        inner_cv=inner_folds(inner_cv, y, groups, np.arange(len(y)), task, random_state),
     )
     model = MODELS[name](setting)
     if isinstance(X, ViewBundle):
-        model = make_pipeline(SourcePreparation(), model)
-    return model.fit(X, np.asarray(y))
+        model = make_pipeline(TextLevels(dataset.levels), SourcePreparation(), model)
+    return model.fit(X, y)
+
+
+def groups_of(dataset: Dataset, ids: Any) -> Any:
+    """The group of every sample, None where the study has no groups."""
+    if dataset.groups is None:
+        return None
+    groups = dataset.groups.reindex(ids)
+    if groups.isna().any():
+        first = groups.index[groups.isna()][0]
+        raise ValueError(f"Sample {first!r} has no group; add it, or leave the sample out.")
+    return groups.to_numpy()
+
+
+def _count_kernels(kernels: Any, X: Any) -> int:
+    """How many kernels an estimator will have."""
+    from ..estimators import SourcePreparation
+    from ..estimators._inputs import make_kernels
+    from ..kernels import ViewBundle
+
+    prepared = SourcePreparation().fit_transform(X) if isinstance(X, ViewBundle) else X
+    return int(make_kernels(kernels, "trace", X).fit(prepared).n_kernels_)
+
+
+def levels_of(model: Any) -> Any:
+    """The levels of text that a model was fitted to, for :func:`multikernel.read_sources`."""
+    from ..files import TextLevels
+
+    steps = [step for step in getattr(model, "steps", []) if isinstance(step[1], TextLevels)]
+    known = steps[0][1].levels_ if steps else {}
+    return {str(name): known.get(str(name), {}) for name in _last(model).source_names_in_}
 
 
 def predict_table(model: Any, dataset: Dataset, *, allow_missing: bool = False) -> tuple[Any, Any]:
@@ -64,15 +114,13 @@ def predict_table(model: Any, dataset: Dataset, *, allow_missing: bool = False) 
     model : estimator or Pipeline
         As :func:`fit_model` made it.
     dataset : Dataset
-        A target is ignored.
+        Read with the levels of the model, see :func:`levels_of`.
     allow_missing : bool, default=False
         Take sources that the model uses and the data lack for absent.
     """
-    from dataclasses import replace
-
     import pandas as pd
 
-    notes: list[str] = []
+    notes = list(dataset.warnings)
     tables = dict(_matching(model, dataset, notes))
     X = replace(dataset, tables=tables, y=None, groups=None).align()[0]
     X = _with_absent(model, X, allow_missing, notes)
@@ -88,40 +136,94 @@ def _matching(model: Any, dataset: Dataset, notes: list[str]) -> Iterator[tuple[
     """The sources that the model knows, with the columns that it was fitted to."""
     known = [str(name) for name in _last(model).source_names_in_]
     found = [name for name in dataset.tables if name in known]
+    others = [name for name in dataset.tables if name not in known]
+    lacking = [name for name in known if name not in found]
+    _refuse_misspelt(others, lacking)
     if not found:
         raise ValueError(
             f"None of the sources {', '.join(dataset.tables)} is known to the model; it was fitted "
-            f"to: {', '.join(known)}."
+            f"to: {', '.join(known)}{_hints(others, lacking)}."
         )
-    if others := [name for name in dataset.tables if name not in known]:
-        notes.append(f"The model was fitted without {', '.join(others)}: not used.")
+    if others:
+        hints = _hints(others, lacking)
+        notes.append(f"The model was fitted without {', '.join(others)}: not used{hints}.")
     for name in found:
-        columns = _columns(model, name)
-        table = dataset.tables[name]
-        yield name, table if columns is None else _choose(table, columns, name, notes)
+        columns, table = _columns(model, name), dataset.tables[name]
+        if columns is not None:
+            table = _choose(table, columns, name, notes)
+            _refuse_infinite(table, name)
+        yield name, table
+
+
+def _refuse_misspelt(others: list[str], lacking: list[str]) -> None:
+    """Refuse a source whose name differs only in case or spaces from one that is needed."""
+    wanted = {name.strip().lower(): name for name in lacking}
+    for name in others:
+        if (same := wanted.get(name.strip().lower())) is not None:
+            raise ValueError(
+                f"The data have a source {name!r}, but the model was fitted to {same!r}, and upper "
+                f"and lower case count; rename the file to {same}, or leave it out by --sources."
+            )
+
+
+def _hints(others: list[str], lacking: list[str]) -> str:
+    """Which of the sources that the model lacks may be meant by those that it does not know."""
+    from difflib import get_close_matches
+
+    pairs = [(name, get_close_matches(name, lacking, n=1)) for name in others]
+    means = [f"{name!r} may be the {close[0]!r} of the model" for name, close in pairs if close]
+    return f" ({'; '.join(means)}: rename it if so)" if means else ""
 
 
 def _choose(table: Any, columns: list[str], source: str, notes: list[str]) -> Any:
     """The columns of training, in their order."""
     names = [str(column) for column in table.columns]
     if lacking := [column for column in columns if column not in names]:
-        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-        raise ValueError(
-            f"Source {source!r} lacks the column {lacking[0]!r}{more} that the model was fitted "
-            "to; columns of text need the same levels as in training, or numbers in both."
-        )
+        raise ValueError(_complaint(lacking, names, source))
     if others := [name for name in names if name not in columns]:
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         notes.append(f"Source {source!r}: {', '.join(others[:3])}{more} not used.")
     return table.set_axis(names, axis=1)[columns]
 
 
+def _complaint(lacking: list[str], names: list[str], source: str) -> str:
+    """What to say about columns that are not there."""
+    from ..files._errors import did_you_mean
+
+    first, more = lacking[0], f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+    if any(name.startswith(f"{first}=") for name in names):
+        return (
+            f"Source {source!r}: column {first!r} held numbers at the fit and holds text here; "
+            "correct it, or leave values empty that are missing."
+        )
+    column = first.partition("=")[0] if "=" in first else first
+    return (
+        f"Source {source!r} lacks the column {column!r}{more} that the model was fitted to; add it"
+        f"{did_you_mean(column, names) or ', with empty values where they are not known.'}"
+    )
+
+
+def _refuse_infinite(table: Any, source: str) -> None:
+    from ..files._table import is_sparse
+
+    if is_sparse(table):
+        return
+    infinite = np.isinf(table.to_numpy(dtype=np.float64))
+    if infinite.any():
+        row, column = np.argwhere(infinite)[0]
+        raise ValueError(
+            f"Source {source!r}, column {str(table.columns[column])!r}: sample "
+            f"{table.index[row]!r} has an infinite value; replace it by a number, or leave it "
+            "empty if it is missing."
+        )
+
+
 def _columns(model: Any, source: str) -> list[str] | None:
     """The columns of a source in training, None where they have no names."""
-    if not hasattr(model, "steps"):
+    preparations = [step for _, step in getattr(model, "steps", []) if hasattr(step, "pipelines_")]
+    if not preparations:
         return None
-    transformer = model[0].pipelines_.get(source)
-    names = getattr(transformer, "feature_names_in_", None)
+    names = getattr(preparations[0].pipelines_.get(source), "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
 
 
@@ -130,9 +232,10 @@ def _with_absent(model: Any, X: Any, allow_missing: bool, notes: list[str]) -> A
     used = _last(model).kernels_.sources_in_use()
     absent = [name for name in used if name not in X.names]
     if absent and not (allow_missing and hasattr(X, "with_absent")):
+        hint = next((f" {note}" for note in notes if " may be the " in note), "")
         raise ValueError(
             f"The data lack {', '.join(absent)}, which the model uses; they have: "
-            f"{', '.join(X.names)}. If these samples do not have them, add --allow-missing."
+            f"{', '.join(X.names)}. If these samples do not have them, add --allow-missing.{hint}"
         )
     if absent:
         notes.append(f"Predicted without {', '.join(absent)}, which the data lack.")

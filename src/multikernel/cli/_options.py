@@ -51,7 +51,10 @@ def groups() -> Any:
 def ids() -> Any:
     """Which column identifies samples."""
     return _option(
-        "--ids", "COLUMN", "The column of sample ids. [default: the first, if it looks like ids]"
+        "--ids",
+        "COLUMN",
+        "The column of sample ids; none to join rows by position. [default: the one that files "
+        "share, or that looks like ids]",
     )
 
 
@@ -60,6 +63,11 @@ def task() -> Any:
     return _option(
         "--task", "TASK", "classification or regression. [default: told from the target]"
     )
+
+
+def scoring() -> Any:
+    """What parameters are chosen by."""
+    return _option("--scoring", "NAME", "A score of scikit-learn. [default: accuracy or r2]")
 
 
 def as_json() -> Any:
@@ -84,6 +92,7 @@ def read_study(
     task: Any = None,
     *,
     needs_target: bool = False,
+    levels: Any = None,
 ) -> Dataset:
     """The data that the options describe."""
     from ..files import read_sources
@@ -95,6 +104,7 @@ def read_study(
         sources=parse_sources(sources),
         groups=groups or None,
         task=task,
+        levels=levels,
     )
     if needs_target and dataset.y is None:
         raise ValueError(

@@ -4,25 +4,54 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-Progress = Callable[[int, int, str], None]
+
+class Lines:
+    """A line after every fit, and one before the first, which may take long."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._clock, self._silent = stream, _Clock(), True
+
+    def starting(self, n_done: int, n_tasks: int, name: str) -> None:
+        """Say what the first fit is."""
+        if self._silent:
+            self._say(f"{n_done} of {n_tasks} fits are done; starting {name}")
+
+    def __call__(self, n_done: int, n_tasks: int, name: str) -> None:
+        """Say what was fitted, and how long the others will take."""
+        self._say(f"{n_done} of {n_tasks} fits, {self._clock.left(n_done, n_tasks)}: {name}")
+
+    def _say(self, line: str) -> None:
+        self._silent = False
+        print(line, file=self._stream, flush=True)
+
+
+class Bar:
+    """A bar with the time left, and what is fitted at the moment."""
+
+    def __init__(self, bars: Any) -> None:
+        self._bars, self._clock = bars, _Clock()
+        self._bar = bars.add_task("", total=None, left="")
+
+    def starting(self, n_done: int, n_tasks: int, name: str) -> None:
+        """Show what is fitted now."""
+        self._bars.update(self._bar, completed=n_done, total=n_tasks, description=f"{name} …")
+
+    def __call__(self, n_done: int, n_tasks: int, name: str) -> None:
+        """Show what was fitted, and how long the others will take."""
+        left = self._clock.left(n_done, n_tasks)
+        self._bars.update(self._bar, completed=n_done, total=n_tasks, description=name, left=left)
 
 
 @contextmanager
-def show_progress(stream: Any = None) -> Iterator[Progress]:
-    """A function to call as ``progress(n_done, n_tasks, name)`` after every fit."""
+def show_progress(stream: Any = None) -> Iterator[Lines | Bar]:
+    """What to call as ``progress(n_done, n_tasks, name)`` after every fit."""
     stream = sys.stderr if stream is None else stream
-    clock = _Clock()
     if not stream.isatty():
-
-        def line(n_done: int, n_tasks: int, name: str) -> None:
-            left = clock.left(n_done, n_tasks)
-            print(f"{n_done} of {n_tasks} fits, {left}: {name}", file=stream, flush=True)
-
-        yield line
+        yield Lines(stream)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -34,13 +63,7 @@ def show_progress(stream: Any = None) -> Iterator[Progress]:
         TextColumn("{task.description}", markup=False),
     )
     with Progress(*columns, console=Console(file=stream), transient=True) as bars:
-        bar = bars.add_task("", total=None, left="")
-
-        def update(n_done: int, n_tasks: int, name: str) -> None:
-            left = clock.left(n_done, n_tasks)
-            bars.update(bar, completed=n_done, total=n_tasks, description=name, left=left)
-
-        yield update
+        yield Bar(bars)
 
 
 class _Clock:

@@ -11,14 +11,14 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._atomic import write_atomically
-from ._kernels import kernels_of
+from ._models import groups_of
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -62,13 +62,12 @@ def compare_study(
     from ..comparison import compare
 
     X, y, _ = dataset.align()
-    folder.mkdir(parents=True, exist_ok=True)
     with _watch_interrupts() as interrupted:
         result = compare(
             X,
             np.asarray(y),
-            groups=_groups(dataset, X.ids),
-            kernels=kernels_of(dataset),
+            groups=groups_of(dataset, X.ids),
+            kernels=dataset.kernel_choice(),
             task=dataset.task,
             store=folder / FITS,
             progress=progress,
@@ -83,7 +82,7 @@ def compare_study(
 def rebuild_report(folder: Path) -> Path:
     """Write the report of a folder of :func:`compare_study` from what is stored there."""
     from ..comparison import Comparison
-    from ..report.comparison import save_comparison_report
+    from ..report import save_report
 
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}.")
@@ -96,26 +95,24 @@ def rebuild_report(folder: Path) -> Path:
             else f"{folder} holds no comparison; multikernel compare makes one."
         )
     study = json.loads((folder / STUDY).read_text(encoding="utf-8"))
-    return save_comparison_report(folder / REPORT, Comparison.load(folder / RESULTS), **study)
+    return save_report(folder / REPORT, Comparison.load(folder / RESULTS), **study)
 
 
-def concerns(dataset: Dataset) -> list[str]:
-    """Problems and warnings of a check, as sentences with their subject."""
+def concerns(dataset: Dataset, folds: int | None = None) -> list[str]:
+    """Problems and warnings of a check, as sentences with their subject.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    folds : int, optional
+        How many there will be, if not those of the study.
+    """
     from ..files import check_sources
 
+    if folds is not None:
+        dataset = replace(dataset, options={**dataset.options, "cv": folds})
     found = check_sources(dataset).findings
     return [f"{f.subject}: {f.sentence}" for f in found if f.severity in ("problem", "warning")]
-
-
-def _groups(dataset: Dataset, ids: Any) -> Any:
-    """The group of every sample, None where the study has no groups."""
-    if dataset.groups is None:
-        return None
-    groups = dataset.groups.reindex(ids)
-    if groups.isna().any():
-        first = groups.index[groups.isna()][0]
-        raise ValueError(f"Sample {first!r} has no group; add it, or leave the sample out.")
-    return groups.to_numpy()
 
 
 def _describe(
@@ -135,7 +132,7 @@ def _describe(
             "missing values": [int(table.isna().to_numpy().sum()) for table in tables],
             "kernels": [dataset.n_kernels(name) for name in names],
         },
-        "notes": [*notes, *dataset.notes],
+        "notes": [*notes, *(note for note in dataset.notes if note not in dataset.warnings)],
         "settings": {"target": target, "task": str(dataset.task)}
         | {key: _text(value) for key, value in settings.items()},
         "files": dict(dataset.hashes),
@@ -143,7 +140,7 @@ def _describe(
 
 
 def _text(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return "; ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 @contextmanager

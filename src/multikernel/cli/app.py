@@ -6,7 +6,16 @@ from typing import Annotated, Any
 
 from ._output import say
 
-COMMANDS = ("demo", "check", "compare", "fit", "predict", "report", "reproduce", "bench")  # a module each
+COMMANDS = (
+    "demo",
+    "check",
+    "compare",
+    "fit",
+    "predict",
+    "report",
+    "reproduce",
+    "bench",
+)  # a module each
 _HELP = """Learn which data sources to trust, with a certificate.
 
 \b
@@ -71,7 +80,7 @@ def _add_common_options(app: Any) -> None:
 
     def print_version(wanted: bool) -> None:
         if wanted:
-            from ..report.report import installed_versions
+            from .._versions import installed_versions
 
             print(f"multikernel {installed_versions()['multikernel']}")
             raise Exit

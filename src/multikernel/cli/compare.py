@@ -36,19 +36,12 @@ def add_to(app: Any) -> None:
             list[str] | None,
             Option(
                 metavar="NAME",
-                help="A model to compare, by its name in the table; repeat it for more. An unknown "
-                "name lists them. [default: all]",
+                help="A model to compare, by its name in the table; repeat it for more, or "
+                "separate names by semicolons. An unknown name lists them. [default: all]",
                 show_default=False,
             ),
         ] = None,
-        scoring: Annotated[
-            str | None,
-            Option(
-                metavar="NAME",
-                help="A score of scikit-learn. [default: accuracy or r2]",
-                show_default=False,
-            ),
-        ] = None,
+        scoring: Annotated[str | None, options.scoring()] = None,
         permutations: Annotated[
             int | None,
             number("--permutations", "N", "Fits to permuted targets, for a p-value.", 0),
@@ -79,9 +72,10 @@ def add_to(app: Any) -> None:
         Examples:
           multikernel compare data/ --target clinic:outcome --out results
           multikernel compare data/ --target clinic:age --cv 5 --repeats 5 --jobs 4
-          multikernel compare study.toml --models "MKL, elastic net" --time-budget 600
+          multikernel compare study.toml --models "MKL, lp; Bayesian" --time-budget 600
         """
         need("compare", "jinja2", "pandas")
+        from ._names import check_scoring, split_names
         from ._progress import show_progress
         from ._study import compare_study, concerns
 
@@ -89,14 +83,16 @@ def add_to(app: Any) -> None:
         given = {
             "cv": cv,
             "repeats": repeats,
-            "models": models or None,
+            "models": split_names(models),
             "scoring": scoring,
             "n_permutations": permutations,
             "time_budget": time_budget,
             "n_jobs": jobs,
         }
         settings = {**dataset.options, **{k: v for k, v in given.items() if v is not None}}
-        notes = concerns(dataset)
+        if "scoring" in settings:
+            check_scoring(settings["scoring"])
+        notes = concerns(dataset, folds=settings.get("cv"))
         for note in notes:
             say(note)
         with show_progress() as progress:

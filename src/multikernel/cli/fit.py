@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from . import _options as options
 from ._needs import need
-from ._output import print_json, records
+from ._output import print_json, records, say
 
 
 def add_to(app: Any) -> None:
@@ -20,42 +20,64 @@ def add_to(app: Any) -> None:
         ],
         target: Annotated[list[str] | None, options.target()] = None,
         sources: Annotated[list[str] | None, options.sources()] = None,
+        groups: Annotated[list[str] | None, options.groups()] = None,
         ids: Annotated[str | None, options.ids()] = None,
         task: Annotated[str | None, options.task()] = None,
         model: Annotated[
             str, Option(metavar="NAME", help="A model by its name in the table of compare.")
         ] = "MKL, elastic net",
         inner_cv: Annotated[
-            int, Option(metavar="N", min=2, help="Folds in which parameters are chosen.")
-        ] = 5,
+            int | None,
+            Option(
+                metavar="N",
+                min=2,
+                help="Folds in which parameters are chosen. [default: 3]",
+                show_default=False,
+            ),
+        ] = None,
+        scoring: Annotated[str | None, options.scoring()] = None,
         as_json: Annotated[bool, options.as_json()] = False,
     ) -> None:
         """Fit one model to all samples and keep it in a file.
 
-        Missing values and the scale of columns are learned here and kept with the model, so that
-        predict takes files as they are. Prints the weights of all kernels.
+        The model is made as compare makes it, and its parameters are chosen in the same manner:
+        in shuffled folds that keep groups together. inner_cv, scoring and random_state in the
+        table [compare] of a TOML file are defaults here, too. Missing values, the scale of columns
+        and the levels of text are learned here and kept with the model, so that predict takes
+        files as they are. Prints what is wrong with the data, as check does, and the weights of
+        all kernels.
 
         \b
         Examples:
           multikernel fit data/ --target clinic:outcome --out model.skops
+          multikernel fit data/ --target clinic:outcome --groups clinic:site --out model.skops
           multikernel fit study.toml --model "MKL, lp" --out lp.skops
         """
         need("fit", "pandas", "skops")
         from ..persistence import save_model
         from ._models import fit_model
+        from ._names import check_model, check_scoring
+        from ._study import concerns
 
         if not out.parent.is_dir():
             raise FileNotFoundError(f"The folder {out.parent} does not exist; create it first.")
-        dataset = options.read_study(path, target, sources, None, ids, task, needs_target=True)
-        fitted = fit_model(dataset, model, inner_cv)
+        model = check_model(model)
+        dataset = options.read_study(path, target, sources, groups, ids, task, needs_target=True)
+        given = {"inner_cv": inner_cv, "scoring": scoring and check_scoring(scoring)}
+        settings = {k: v for k, v in dataset.options.items() if k in (*given, "random_state")}
+        notes = concerns(dataset, folds=inner_cv or settings.get("inner_cv", 3))
+        for note in notes:
+            say(note)
+        fitted = fit_model(
+            dataset, model, **settings | {k: v for k, v in given.items() if v is not None}
+        )
         save_model(fitted, out)
         last = fitted[-1] if hasattr(fitted, "steps") else fitted
         chosen = dict(getattr(last, "best_params_", {}))
         if as_json:
             weights = records(last.kernel_table_)
-            print_json(
-                {"model": model, "file": out.resolve(), "chosen": chosen, "kernels": weights}
-            )
+            content = {"model": model, "file": out.resolve(), "chosen": chosen, "notes": notes}
+            print_json({**content, "kernels": weights})
             return
         print(last.kernel_table_.to_string(index=False, na_rep="", float_format="{:.4g}".format))
         print(f"\n{model}: " + ", ".join(f"{k}={_shown(v)}" for k, v in chosen.items()))

@@ -32,7 +32,8 @@ def add_to(app: Any) -> None:
 
         Writes a CSV file with a row per sample: its id, the prediction and, for classes, their
         probabilities. The new files look like those that the model was fitted to; a target in
-        them is not needed and not used.
+        them is not needed and not used. What the model does not know (columns, sources, levels of
+        text) is said and not used.
 
         \b
         Examples:
@@ -42,10 +43,10 @@ def add_to(app: Any) -> None:
         need("predict", "pandas", "skops")
         from .._atomic import write_atomically
         from ..persistence import load_model
-        from ._models import predict_table
+        from ._models import levels_of, predict_table
 
         fitted = load_model(model)
-        dataset = options.read_study(path, None, sources, None, ids)
+        dataset = options.read_study(path, None, sources, None, ids, levels=levels_of(fitted))
         table, notes = predict_table(fitted, dataset, allow_missing=allow_missing)
         for note in notes:
             say(note)

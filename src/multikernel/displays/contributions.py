@@ -191,6 +191,7 @@ class ContributionsDisplay:
         mark |= {"markeredgecolor": INK, "markeredgewidth": 1.4, "zorder": 4, "label": "sum"}
         (self.totals_,) = ax.plot(shares.sum(axis=1) + constant, rows, **mark)
         ax.axvline(0.0, color=INK, linewidth=1.0)
+        ax.margins(x=0.05)
         ax.set_ylim(n - 0.5, -0.5)
         samples = [short(sample, 40) for sample in self._samples()]
         ax.set_yticks(rows, samples, parse_math=False, fontsize=9)
@@ -219,19 +220,19 @@ class ContributionsDisplay:
         return [str(sample) for sample in self.samples]
 
     def _parts(self) -> list[tuple[str, Array]]:
-        """What is drawn: the heaviest sources, the others as one, and the constant."""
+        """The heaviest sources, the others as one, and the constant unless it is zero."""
         shares, constant = self._arrays()
         order = np.argsort(-np.abs(shares).sum(axis=0), kind="stable")
         heavy = sorted(order[:MAX_SOURCES].tolist())
         parts = [(str(self.sources[s]), shares[:, s]) for s in heavy]
         if others := order[MAX_SOURCES:].tolist():
             parts.append((f"{len(others)} other sources", shares[:, others].sum(axis=1)))
-        return [*parts, (CONSTANT, constant)]
+        return [*parts, (CONSTANT, constant)] if np.any(constant) else parts
 
     def _colours(self, n_parts: int) -> list[Any]:
         n_sources = min(len(self.sources), MAX_SOURCES)
-        others = [f"{GREY}80"] * (n_parts - n_sources - 1)
-        return [*PALETTE[:n_sources], *others, "none"]
+        others = [f"{GREY}80"] * (len(self.sources) > MAX_SOURCES)
+        return [*PALETTE[:n_sources], *others, "none"][:n_parts]
 
 
 def _decisions(estimator: Any, X: Any, y: Any) -> _Decisions:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from importlib import metadata
 from typing import Any
+
+from .._versions import installed_versions
 
 FORMAT = 1  # of our files; to be raised when older libraries could not read them
 _PACKAGES = ("multikernel", "scikit-learn", "numpy")
@@ -17,14 +18,7 @@ def stamp(model: Any) -> dict[str, Any]:
 
 def current_versions() -> dict[str, str]:
     """The versions of the libraries that predictions depend on."""
-    return {name: _version(name) for name in _PACKAGES}
-
-
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:  # run from its source
-        return "unknown"
+    return installed_versions(_PACKAGES)
 
 
 def check_format(written: dict[str, Any], name: str) -> None:
@@ -33,7 +27,7 @@ def check_format(written: dict[str, Any], name: str) -> None:
         theirs = written["versions"].get("multikernel")
         raise ValueError(
             f"{name} has format {written['format']} of multikernel {theirs}, but "
-            f"multikernel {_version('multikernel')} reads formats up to {FORMAT}: upgrade "
+            f"multikernel {current_versions()['multikernel']} reads formats up to {FORMAT}: upgrade "
             "multikernel to load it."
         )
 

@@ -1,15 +1,7 @@
 """Self-contained HTML reports."""
 
-from .demo import DemoResult, run_demo
-from .report import cell_text, installed_versions, save_report
-from .sections import Section, save_sections
+from .comparison import save_report
+from .demo import run_demo
+from .page import Section, cell_text, save_sections
 
-__all__ = [
-    "DemoResult",
-    "Section",
-    "cell_text",
-    "installed_versions",
-    "run_demo",
-    "save_report",
-    "save_sections",
-]
+__all__ = ["Section", "cell_text", "run_demo", "save_report", "save_sections"]

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from .._atomic import write_atomically
-from ..report import Section, cell_text, installed_versions, save_sections
+from .._versions import installed_versions
+from ..report import Section, cell_text, save_sections
 from .base import Experiment, Summary
 
 _BEGIN, _END = "<!-- begin: written by the command below -->", "<!-- end -->"

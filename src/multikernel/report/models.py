@@ -1,0 +1,69 @@
+"""The models of a comparison side by side, on the same folds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..comparison.models import UNIFORM
+from .page import Cell, Section
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
+
+
+def models_section(comparison: Comparison) -> Section:
+    """Scores, their differences to the uniform sum, and what went wrong."""
+    failed = [f"{f['model']} failed on fold {f['fold']}: {f['error']}" for f in comparison.failures]
+    warned = [f"{model}: {' '.join(texts)}" for model, texts in comparison.warnings.items()]
+    said = tuple(failed + warned)
+    return Section(
+        "Comparison",
+        figure=_picture(comparison),
+        alt="Scores of every model on every fold, and its difference to the uniform sum with an "
+        "interval; the table below has the same numbers.",
+        table=_table(comparison),
+        caption="All models on the same folds, best first: mean and standard deviation over folds, "
+        "difference to the uniform sum with the p-value of the corrected test, and probabilities "
+        f"of being worse, equal within {comparison.rope:g}, and better.",
+        parts=(Section("What models complained of", said, folded=True),) if said else (),
+    )
+
+
+def _table(comparison: Comparison) -> dict[str, list[Any]]:
+    """Columns that say the same of every model are left out."""
+    frame = comparison.frame()
+    table: dict[str, list[Any]] = {
+        "model": list(frame["model"]),
+        comparison.scoring: [
+            _spread(*pair) for pair in zip(frame["score"], frame["sd"], strict=True)
+        ],
+    }
+    for name in ("folds", "samples"):
+        if frame[name].nunique() > 1:
+            table[name] = list(frame[name])
+    table["kernels"] = [_fixed(value, ".1f") for value in frame["kernels"]]
+    table["seconds"] = [_fixed(value, ".2f") for value in frame["seconds"]]
+    table["difference"] = [_fixed(round(value, 12), "+.3f") for value in frame["difference"]]
+    table["p"] = [_fixed(value, ".3f") for value in frame["p_value"]]
+    for name in ("worse", "same", "better"):
+        table[name] = [_fixed(value, ".2f") for value in frame[name]]
+    return table
+
+
+def _spread(mean: float, sd: float) -> Cell:
+    return Cell(f"{mean:.3f}" if np.isnan(sd) else f"{mean:.3f} ± {sd:.3f}", float(mean))
+
+
+def _fixed(value: float, form: str) -> Cell:
+    return Cell("–") if np.isnan(value) else Cell(format(value + 0.0, form), float(value))
+
+
+def _picture(comparison: Comparison) -> Any:
+    """Paired folds; None before the baseline has finished one."""
+    from ..displays import ComparisonDisplay
+
+    if UNIFORM not in comparison.models:
+        return None
+    return ComparisonDisplay.from_comparison(comparison).figure_

@@ -1,0 +1,68 @@
+"""The weights of the headline model: which sources and kernels, and how firmly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..displays import FoldWeightsDisplay
+from .page import Section
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
+
+_MOST_FOLDS = 10  # shown one by one
+
+
+def weights_section(comparison: Comparison) -> Section:
+    """Shares of sources fold by fold, and of kernels over all folds."""
+    if comparison.headline not in comparison.models:
+        return Section("Weights", (f"{comparison.headline} has not finished a fold.",))
+    kernels = Section(
+        "Table of kernels",
+        table=_kernels(comparison),
+        caption="Mean share and its spread over folds, and how often the kernel was used; "
+        "heaviest first.",
+        folded=True,
+    )
+    return Section(
+        "Weights",
+        figure=FoldWeightsDisplay.from_comparison(comparison).figure_,
+        alt="Share of the weight by source and fold; the table below has the same numbers.",
+        table=_shares(comparison),
+        caption=f"Share of each source in the weights of {comparison.headline}, fold by fold.",
+        parts=(_kernel_map(comparison), kernels),
+    )
+
+
+def _kernel_map(comparison: Comparison) -> Section:
+    display = FoldWeightsDisplay.from_comparison(comparison, by="kernel")
+    return Section(
+        "",
+        figure=display.figure_,
+        alt="Share of the weight by kernel and fold; many kernels are taken together by family.",
+    )
+
+
+def _shares(comparison: Comparison) -> dict[str, list[Any]]:
+    """Mean share and spread of every source, and its share in each of a few folds."""
+    shares = comparison.shares()
+    table = {
+        "source": [str(name) for name in shares.index],
+        "mean": list(shares.mean(axis=1)),
+        "lowest": list(shares.min(axis=1)),
+        "highest": list(shares.max(axis=1)),
+    }
+    if shares.shape[1] <= _MOST_FOLDS:
+        table |= {str(fold): list(shares[fold]) for fold in shares}
+    return table
+
+
+def _kernels(comparison: Comparison) -> dict[str, list[Any]]:
+    """Mean share, spread and frequency of every kernel, heaviest first."""
+    table = comparison.stability().sort_values("mean", ascending=False, kind="stable")
+    return {
+        "kernel": [str(name) for name in table.index],
+        "mean": list(table["mean"]),
+        "sd": list(table["sd"]),
+        "used": [f"{share:.0%} of folds" for share in table["selected"]],
+    }
