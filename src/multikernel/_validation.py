@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigvalsh
+from scipy.linalg import eigvalsh
+from scipy.linalg.lapack import dpotrf
 
 from ._component import Array
 
@@ -33,7 +34,7 @@ def check_symmetric(K: Array, name: str) -> None:
     """Refuse a matrix that differs from its transpose by more than rounding."""
     panels = (slice(s, s + _PANEL) for s in range(0, len(K), _PANEL))
     asymmetry = max(float(np.max(np.abs(K[p, p.start :] - K[p.start :, p].T))) for p in panels)
-    if asymmetry > _tolerance(K) * np.max(np.abs(K)):
+    if asymmetry > _tolerance(K) * max(float(K.max()), -float(K.min())):
         raise ValueError(
             f"{name!r} must be symmetric; entries differ from their mirror images by up to "
             f"{asymmetry:.1e}. If only rounding or order is to blame, pass (K + K.T) / 2."
@@ -60,7 +61,8 @@ def check_gram(K: Array, name: str, *, definite: bool = True) -> None:
 def check_definite(K: Array, name: str) -> None:
     r"""Refuse a matrix with an eigenvalue below :math:`-10^{-8} \lambda_{\max}`."""
     tolerance = _tolerance(K)
-    if has_cholesky(K, tolerance * _largest_eigenvalue(K)):
+    bounds = (lambda K: max(float(np.max(np.diagonal(K))), 0.0), _largest_eigenvalue)
+    if any(has_cholesky(K, tolerance * bound(K)) for bound in bounds):  # the cheap one first
         return
     eigenvalues = eigvalsh(np.asarray(K, dtype=np.float64))
     bound = -tolerance * max(eigenvalues[-1], 0.0)
@@ -159,13 +161,10 @@ def _largest_eigenvalue(K: Array) -> float:
 
 def has_cholesky(K: Array, shift: float) -> bool:
     """Whether K plus a multiple of the identity is positive definite."""
-    shifted = np.array(K.T, dtype=np.float64, order="F")  # factorised in place
-    shifted[np.diag_indices(len(K))] += shift
-    try:
-        cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
-    except LinAlgError:
-        return False
-    return True
+    shifted = np.array(K.T, dtype=np.float64, order="F")
+    shifted.ravel(order="K")[:: len(K) + 1] += shift
+    _, failure = dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
+    return not failure
 
 
 def as_numbers(block: Any) -> Array | None:

@@ -179,6 +179,16 @@ def test_train_test_split_and_parallel_workers(make, X, y, stack):
     assert_allclose(one, two)
 
 
+def test_blocks_of_consecutive_samples_are_copies_too(stack):
+    bundle = KernelBundle.from_array(stack)
+    name, columns = bundle.names[0], np.arange(2, 7)
+    block = bundle[3:8].block(name, columns)
+    assert_array_equal(block, stack[3:8, 2:7, 0])
+    block[:] = 0.0  # a normalisation works in place
+    assert_array_equal(bundle[3:8].block(name, columns[::-1]), stack[3:8, 2:7, 0][:, ::-1])
+    assert bundle[:0].block(name).shape == (0, stack.shape[1])
+
+
 def test_repeated_samples_are_allowed(stack, y):
     rows = bundle(stack, ids=IDS)[[0, 0, 3, 7, 9]]
     (_, K), _ = PrecomputedKernels(normalize=None).fit_grams(rows)

@@ -41,6 +41,12 @@ def test_singular_grams_cost_no_eigenvalues(monkeypatch, rng):
     check_gram(X @ X.T, "K")
 
 
+def test_definite_grams_cost_one_factorisation(monkeypatch, rng):
+    monkeypatch.setattr("multikernel._validation._largest_eigenvalue", None)
+    X = rng.normal(size=(60, 3))
+    check_gram(np.exp(-np.sum((X[:, None] - X) ** 2, axis=2) / 50), "K")  # all but singular
+
+
 def test_the_negative_identity_fails():
     with pytest.raises(ValueError, match=r"smallest eigenvalue is -1\.0e\+00"):
         check_gram(-np.eye(3), "K")

@@ -7,10 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 from problems import make_problem
 
-from multikernel.losses import Hinge, Huber, Logistic, Squared, SquaredHinge
+from multikernel.losses import Hinge, Huber, Logistic, Multinomial, Squared, SquaredHinge
 from multikernel.regularizers import ElasticNet, GroupNorm, LpNorm, Uniform, Wedge
 from multikernel.solvers import (
     Alternating,
+    DualNewton,
     choose_solver,
     critical_C,
     regularization_path,
@@ -33,6 +34,22 @@ def test_a_path_is_its_points(loss, regularizer, screen):
         alone = choose_solver(at_C, tol=1e-8).solve(at_C)
         assert solution.converged
         assert_allclose(solution.objective, alone.objective, rtol=1e-7)
+
+
+@pytest.mark.parametrize("regularizer", [ElasticNet(0.5), LpNorm(2.0)], ids=repr)
+@pytest.mark.parametrize("loss", [Logistic(), Multinomial()], ids=repr)
+def test_the_last_sweep_of_a_fit_is_the_first_of_the_next(loss, regularizer):
+    problem = make_problem(loss, regularizer, n=60)
+    solver = DualNewton(tol=1e-6)
+    at_C = replace(problem, C=1.0)
+    first = solver.solve(at_C, keep_sweep=True)
+    assert_allclose(first.sweep.G, problem.bank.quadratic(first.dual_coef), rtol=1e-10)
+    assert_allclose(first.sweep.V, problem.bank.apply(first.dual_coef), rtol=1e-10, atol=1e-12)
+    again = solver.solve(at_C, first)
+    assert again.n_passes == 0.0  # nothing to read: the start is the optimum and its sweep is known
+    assert solver.solve(at_C, replace(first, sweep=None)).n_passes == 1.0
+    assert again.sweep is None
+    assert all(solution.sweep is None for solution in regularization_path(problem, [0.1, 1.0]))
 
 
 def test_warm_starts_need_fewer_steps():

@@ -242,8 +242,10 @@ def _rows_times(chunk: Array, A: Array) -> Array:
     """The products of every matrix of a chunk with A; BLAS is slow on one vector of short rows."""
     if A.shape[1] == 1 and len(A) < _SHORT:
         return np.asarray(np.einsum("mij,j->mi", chunk, A[:, 0])[:, :, np.newaxis])
-    product: Array = chunk.reshape(-1, chunk.shape[2]) @ A
-    return product.reshape(*chunk.shape[:2], -1)
+    if A.shape[1] == 1:
+        product: Array = chunk.reshape(-1, chunk.shape[2]) @ A
+        return product.reshape(*chunk.shape[:2], -1)
+    return np.asarray(np.matmul(chunk, A))
 
 
 def _columns_times(chunk: Array, A: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -11,6 +11,21 @@ from .._component import Array
 from .._linalg import cholesky
 
 _NEGLIGIBLE = 1e-200  # curvature below this is treated as none
+_EXACT = 1e-14  # of the squared gradient that conjugate gradients may leave of a system
+_INEXACT = 1e-3  # and of the next step of Newton's method
+_SINGULAR = 1e-10  # relative; a constant added to all classes changes nothing
+_MAX_CONJUGATE = 1000
+
+
+class Kernel(Protocol):
+    """A matrix, or what acts like one on coefficients of shape (n, n_outputs)."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its size, (n, n)."""
+
+    def __matmul__(self, A: Array, /) -> Array:
+        """The product with A."""
 
 
 class Curvature(Protocol):
@@ -19,8 +34,8 @@ class Curvature(Protocol):
     def times(self, V: Array) -> Array:
         """The product W V."""
 
-    def system(self, K: Array, fit_intercept: bool) -> NewtonSystem:
-        """The Newton system with the combined kernel K, factorised."""
+    def system(self, K: Any, fit_intercept: bool) -> NewtonSystem:
+        """The Newton system with the combined kernel K."""
 
 
 class NewtonSystem(Protocol):
@@ -29,8 +44,14 @@ class NewtonSystem(Protocol):
     Without an intercept b = 0 and the sum of alpha is free.
     """
 
-    def solve(self, r: Array) -> tuple[Array, Array]:
-        """The pair alpha of shape (n, n_outputs, k), b of shape (n_outputs, k)."""
+    error: float
+
+    def solve(self, r: Array, start: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
+        """The pair alpha of shape (n, n_outputs, k), b of shape (n_outputs, k).
+
+        From a start, of shapes (n, n_outputs) and (n_outputs,), the model that Newton's method
+        minimises may keep the share ``error`` of what there was to gain.
+        """
 
 
 class DiagonalCurvature:
@@ -51,10 +72,14 @@ class DiagonalCurvature:
 
 
 class _Separate:
+    """Systems with a factor for every output."""
+
+    error = 0.0
+
     def __init__(self, outputs: list[_Output]) -> None:
         self.outputs = outputs
 
-    def solve(self, r: Array) -> tuple[Array, Array]:
+    def solve(self, r: Array, start: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
         pairs = [output.solve(r[:, t]) for t, output in enumerate(self.outputs)]
         return np.stack([alpha for alpha, _ in pairs], axis=1), np.stack([b for _, b in pairs])
 
@@ -107,45 +132,72 @@ class SoftmaxCurvature:
         product: Array = D * (V - common)
         return product
 
-    def system(self, K: Array, fit_intercept: bool) -> NewtonSystem:
-        """One factor per class and one for their sum."""
-        return _Softmax(K, self, fit_intercept)
+    def system(self, K: Kernel, fit_intercept: bool) -> NewtonSystem:
+        """Conjugate gradients, whose steps are one product with K for all classes."""
+        return _ConjugateGradients(K, self, fit_intercept)
 
 
-class _Softmax:
-    r"""The softmax system, in time of n_classes + 1 factorisations of size n.
+class _ConjugateGradients:
+    r"""A system that couples the outputs, solved without a factor.
 
     Notes
     -----
-    With :math:`E_t = (D_t^{-1} + K)^{-1}` and :math:`P = E - E (\sum_t E_t)^{-1} E`, the solution
-    without intercept is :math:`\alpha = r - P K r`.
+    The solution minimises, over :math:`z = K\alpha + \mathbf 1 b`,
+
+    .. math:: \tfrac12 z^\top W z - r^\top z + \tfrac12 \alpha^\top K \alpha .
+
+    Preconditioned by K for :math:`\alpha` and by :math:`S = \mathbf 1^\top W \mathbf 1` for b, the
+    gradient is :math:`-(\rho, S^{-1}\beta)` with :math:`\rho = r - \alpha - W z` and
+    :math:`\beta = \mathbf 1^\top (r - W z)`: the condition number is that of
+    :math:`I + W^{1/2} K W^{1/2}`, whose large eigenvalues are few.
     """
 
-    def __init__(self, K: Array, curvature: SoftmaxCurvature, fit_intercept: bool) -> None:
-        self.K, self.fit_intercept = K, fit_intercept
-        roots = np.sqrt(curvature.D.T)
-        eye = np.eye(len(K))
-        factors = [cholesky(s[:, np.newaxis] * K * s, 1.0) for s in roots]  # I + √D K √D
-        inverses = [cho_solve(factor, eye, check_finite=False) for factor in factors]
-        self.E = np.stack([s[:, np.newaxis] * B * s for s, B in zip(roots, inverses, strict=True)])
-        self.factor = cholesky(self.E.sum(axis=0))
-        if fit_intercept:
-            n, n_classes = curvature.D.shape
-            constants = np.broadcast_to(np.eye(n_classes), (n, n_classes, n_classes))
-            self.response = self._without_intercept(curvature.times(constants))  # −∂α/∂b
+    error = 0.1  # a safe share, for _INEXACT is one of the squared gradient
 
-    def _without_intercept(self, r: Array) -> Array:
-        c = np.einsum("tij,jtk->itk", self.E, np.tensordot(self.K, r, axes=1))  # E_t K r_t
-        common = cho_solve(self.factor, c.sum(axis=1), check_finite=False)
-        shared = np.einsum("tij,jk->itk", self.E, common)
-        alpha: Array = r - c + shared
-        return alpha
+    def __init__(self, K: Kernel, curvature: Curvature, fit_intercept: bool) -> None:
+        self.K, self.curvature, self.fit_intercept = K, curvature, fit_intercept
 
-    def solve(self, r: Array) -> tuple[Array, Array]:
-        alpha = self._without_intercept(r)
-        b = np.zeros(r.shape[1:])
-        if self.fit_intercept:
-            slope = self.response.sum(axis=0)  # 1ᵀα falls by slope · b
-            b = np.linalg.lstsq(slope, alpha.sum(axis=0), rcond=1e-10)[0]
-            alpha = alpha - np.tensordot(self.response, b, axes=1)
+    def solve(self, r: Array, start: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
+        alpha, Wz = np.zeros_like(r), np.zeros_like(r)
+        b: Array = np.zeros(r.shape[1:])
+        if start is not None:
+            alpha, b = start[0][:, :, np.newaxis], start[1][:, np.newaxis]
+            Wz = self.curvature.times(self._times_K(alpha) + b)
+        rho, beta = r - alpha - Wz, np.sum(r - Wz, axis=0)
+        scale = self._intercept_scale(r.shape[1])
+        K_rho, q = self._times_K(rho), scale @ beta
+        size = _form(rho, K_rho) + np.sum(beta * q, axis=0)  # squared gradient, per column
+        enough = size * (_EXACT if start is None else _INEXACT)
+        p, K_p, p_b = rho, K_rho, q
+        for _ in range(_MAX_CONJUGATE):
+            z = K_p + p_b
+            Wz = self.curvature.times(z)
+            bend = _form(p, K_p) + _form(z, Wz)
+            going = (size > enough) & (bend > 0)
+            if not going.any():
+                break
+            rate = np.divide(size, bend, out=np.zeros_like(size), where=going)
+            alpha, b = alpha + rate * p, b + rate * p_b
+            rho, beta = rho - rate * (p + Wz), beta - rate * Wz.sum(axis=0)
+            K_rho, q = self._times_K(rho), scale @ beta
+            last, size = size, _form(rho, K_rho) + np.sum(beta * q, axis=0)
+            turn = np.divide(size, last, out=np.zeros_like(size), where=going)
+            p, K_p, p_b = rho + turn * p, K_rho + turn * K_p, q + turn * p_b
         return alpha, b
+
+    def _times_K(self, V: Array) -> Array:
+        product: Array = self.K @ V.reshape(len(V), -1)
+        return product.reshape(V.shape)
+
+    def _intercept_scale(self, n_outputs: int) -> Array:
+        r"""The pseudo-inverse of S, or zero without an intercept."""
+        if not self.fit_intercept:
+            return np.zeros((n_outputs, n_outputs))
+        constants = np.broadcast_to(np.eye(n_outputs), (self.K.shape[0], n_outputs, n_outputs))
+        S = self.curvature.times(constants).sum(axis=0)
+        return np.asarray(np.linalg.pinv(S, rcond=_SINGULAR, hermitian=True))
+
+
+def _form(U: Array, V: Array) -> Array:
+    """The inner products of matching columns, shape (k,)."""
+    return np.asarray(np.einsum("itk,itk->k", U, V))

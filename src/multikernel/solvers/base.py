@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar, nnls
@@ -229,6 +229,24 @@ def _project_box_hyperplane(alpha: Array, lower: Array, upper: Array) -> Array:
     return inside
 
 
+class Sweep(NamedTuple):
+    r"""The forms :math:`\alpha^\top K_m \alpha` of dual coefficients and, if known, the products.
+
+    Attributes
+    ----------
+    G : array of shape (n_kernels,)
+    V : array of shape (n_kernels, n, n_outputs) or None
+        The products :math:`K_m \alpha`.
+    """
+
+    G: Array
+    V: Array | None
+
+    def scaled(self, c: float) -> Sweep:
+        r"""The same for :math:`c\,\alpha`."""
+        return Sweep(c**2 * self.G, None if self.V is None else c * self.V)
+
+
 @dataclass(frozen=True)
 class Solution:
     """What a solver found, with its certificate.
@@ -242,6 +260,8 @@ class Solution:
         Squared norms of the component functions.
     atom_weights : array of shape (n_atoms,) or None
         Weights of the mixtures of kernels that the regularizer was reduced to, if it was.
+    sweep : Sweep or None
+        What the last pass over the kernels found, for the next fit of a path.
     objective, dual_objective : float
         J at this point, and a lower bound of its minimum.
     dual_point : array of shape (n, n_outputs)
@@ -273,6 +293,7 @@ class Solution:
     solver: str
     dual_point: Array = field(repr=False)
     atom_weights: Array | None = None
+    sweep: Sweep | None = field(default=None, repr=False)
 
 
 class Progress:
@@ -382,15 +403,24 @@ class Solver(Component):
                     return f"{part}.{name}, which {getattr(problem, part)!r} lacks"
         return ""
 
-    def solve(self, problem: Problem, start: Solution | None = None) -> Solution:
-        """Minimise the problem, from an earlier solution where one is given."""
+    def solve(
+        self, problem: Problem, start: Solution | None = None, *, keep_sweep: bool = False
+    ) -> Solution:
+        """Minimise the problem, from an earlier solution where one is given.
+
+        With ``keep_sweep`` the solution remembers products with all kernels, if it has them, which
+        spare the next fit of a path its first pass.
+        """
         problem.check()
         reduced, T = reduce_to_atoms(problem)
         if lack := self.missing(reduced):
             raise TypeError(f"{type(self).__name__} needs {lack}; use solver='auto'.")
         if start is not None and T is not None:
             start = replace(start, weights=_atom_weights(start, T))
-        solution = expand_atoms(problem.bank, self._solve(reduced, start), T)
+        solution = self._solve(reduced, start)
+        if not keep_sweep:
+            solution = replace(solution, sweep=None)
+        solution = expand_atoms(problem.bank, solution, T)
         if not solution.converged:
             warnings.warn(
                 f"{type(self).__name__} stopped after {solution.n_iter} iterations with relative "

@@ -10,9 +10,10 @@ from scipy.linalg.blas import dgemm
 from scipy.optimize import minimize_scalar
 
 from .._component import Array
-from .base import Problem, Progress, Solution, Solver
+from .base import Problem, Progress, Solution, Solver, Sweep
 from .fixed_weights import Start, fit_fixed_weights
 
+_SAME = 1e-9  # relative; a start this near to where its products belong may use them
 _MOSTLY = 0.6  # share of kernels in use above which their products are swept all at once
 
 
@@ -20,8 +21,8 @@ _MOSTLY = 0.6  # share of kernels in use above which their products are swept al
 class DualNewton(Solver):
     r"""Replace the dual term by its quadratic model and solve the kernel machine that results.
 
-    For one output and regularizers whose dual term is differentiable: elastic net, :math:`\ell_p`
-    with p > 1, block norms. Every loss will do.
+    For regularizers whose dual term is differentiable: elastic net, :math:`\ell_p` with p > 1,
+    block norms. With one output every loss will do, with several a loss that couples them.
 
     Notes
     -----
@@ -32,6 +33,8 @@ class DualNewton(Solver):
 
     so the model is a machine with kernel B and the known offset :math:`(K_d - B)\alpha`. A step
     costs one pass for :math:`K_d` and one for V over the kernels in use, and one for the new G.
+    With several outputs the columns of V run over samples and outputs, and :math:`K_d` stands once
+    per output, so B is never formed.
     """
 
     requires_regularizer: ClassVar[tuple[str, ...]] = ("dual_weights", "dual_curvature")
@@ -39,33 +42,36 @@ class DualNewton(Solver):
     @classmethod
     def missing(cls, problem: Problem) -> str:
         """What the parts of a problem lack for this solver, or an empty string."""
-        if problem.y.shape[1] > 1:
-            return f"one output, and there are {problem.y.shape[1]}"
+        if problem.y.shape[1] > 1 and not problem.loss.couples_outputs:
+            return f"one output for {problem.loss!r}, and there are {problem.y.shape[1]}"
         return super().missing(problem)
 
     def _solve(self, problem: Problem, start: Solution | None) -> Solution:
         bank, regularizer = problem.bank, problem.regularizer
         progress = Progress(problem, self.tol)
         point = _first_point(problem, start)
-        share = 3.0 if problem.loss.smooth else 0.01  # of the gap: how well a model is solved
+        share = 0.3 if problem.loss.smooth else 0.01  # of the gap: how well a model is solved
         for _ in range(self.max_iter):
             alpha, G = point.alpha, point.G
             d = problem.without_noise(regularizer.dual_weights(G), alpha, G)
-            K = bank.combine(d)  # K(d) = Σ d_m K_m
-            f = K @ alpha
+            if point.V is None:
+                K = bank.combine(d)  # K(d) = Σ d_m K_m
+                f = K @ alpha
+            else:
+                f = np.tensordot(d, point.V, axes=1)  # Σ d_m K_m α
             b = problem.best_intercept(f)
             progress.record(d, alpha, b, G, f)
             if progress.converged:
                 break
-            _add_low_rank_part(K, problem, point)  # K is now B
-            model = replace(problem, offset=problem.known + f - K @ alpha)  # B α⁺ + (K_d − B) α
+            B = _curved(K if point.V is None else bank.combine(d), problem, point)
+            model = replace(problem, offset=problem.known + f - B @ alpha)  # B α⁺ + (K_d − B) α
             tol = float(np.clip(share * progress.gap, 0.1 * self.tol, 1.0))
-            machine = fit_fixed_weights(model, K, tol, Start(alpha, b))
+            machine = fit_fixed_weights(model, B, tol, Start(alpha, b))
             last, point = point, _sweep(problem, machine.alpha, d)
             if problem.dual_objective(*point[:2]) <= problem.dual_objective(*last[:2]):
                 point = _best_between(problem, last, point)
                 share *= 0.1  # a closer look at the model
-        return progress.solution(self)
+        return _with_sweep(progress.solution(self), point)
 
 
 class _Point(NamedTuple):
@@ -83,8 +89,8 @@ def _sweep(problem: Problem, alpha: Array, d: Array) -> _Point:
     """One pass over the bank: for G alone, or for V too where most kernels are in use."""
     if np.mean(d > 0) < _MOSTLY:
         return _Point(alpha, problem.bank.quadratic(alpha), None)
-    V = problem.bank.apply(alpha)[:, :, 0]
-    return _Point(alpha, np.maximum(V @ alpha[:, 0], 0.0), V)
+    V = problem.bank.apply(alpha)
+    return _Point(alpha, np.maximum(np.tensordot(V, alpha, axes=2), 0.0), V)
 
 
 def _first_point(problem: Problem, start: Solution | None) -> _Point:
@@ -92,6 +98,9 @@ def _first_point(problem: Problem, start: Solution | None) -> _Point:
     d = problem.regularizer.initial_weights(problem.bank.n_kernels)
     if start is not None:
         alpha, d = problem.feasible_dual(start.dual_coef), start.weights
+        if start.sweep is not None and np.allclose(alpha, start.dual_coef, rtol=_SAME, atol=0.0):
+            point = _Point(alpha, *start.sweep)
+            return point.scaled(problem.best_scale(point.alpha, point.G))
     elif problem.regularizer.sparse:
         alpha = problem.constant_predictor()[1]
     else:
@@ -100,16 +109,43 @@ def _first_point(problem: Problem, start: Solution | None) -> _Point:
     return point.scaled(problem.best_scale(point.alpha, point.G))
 
 
-def _add_low_rank_part(K: Array, problem: Problem, point: _Point) -> None:
-    r"""Add the matrix :math:`2 V (\partial d / \partial G) V^\top` to K."""
+def _with_sweep(solution: Solution, last: _Point) -> Solution:
+    """The solution with its products with the kernels, if it is the last point."""
+    if not np.array_equal(solution.dual_coef, last.alpha):
+        return solution
+    return replace(solution, sweep=Sweep(last.G, last.V))
+
+
+class _Sum(NamedTuple):
+    r"""The matrix :math:`K \otimes I + V^\top \mathrm{diag}(s) V`, which acts on all outputs."""
+
+    K: Array
+    V: Array
+    scales: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.K.shape
+
+    def __matmul__(self, A: Array) -> Array:
+        product: Array = (self.scales * (self.V @ A.ravel())) @ self.V
+        return self.K @ A + product.reshape(A.shape)
+
+
+def _curved(K: Array, problem: Problem, point: _Point) -> Array | _Sum:
+    r"""The matrix :math:`B = K + 2 V (\partial d / \partial G) V^\top`, in the memory of K."""
     D, U, s = problem.regularizer.dual_curvature(point.G)
     bent = np.flatnonzero((D != 0) | (U != 0).any(axis=1))
     if not len(bent):
-        return
-    V = problem.bank.apply(point.alpha, bent)[:, :, 0] if point.V is None else point.V[bent]
-    V = np.vstack([V, U[bent].T @ V])  # one row K_m α per kernel, then the coupling directions
+        return K
+    V = problem.bank.apply(point.alpha, bent) if point.V is None else point.V[bent]
+    V = V.reshape(len(bent), -1)  # one row K_m α per kernel
+    V = np.vstack([V, U[bent].T @ V])  # then the coupling directions
     scales = 2 * np.concatenate([D[bent], s])
+    if problem.y.shape[1] > 1:
+        return _Sum(K, V, scales)
     dgemm(1.0, V.T * scales, V.T, beta=1.0, c=K.T, trans_b=True, overwrite_c=True)
+    return K
 
 
 def _best_between(problem: Problem, old: _Point, new: _Point) -> _Point:

@@ -13,12 +13,13 @@ kink; where that fails, they are replaced by their Moreau envelope around the cu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from .._component import Array
-from ._curvature import Curvature, DiagonalCurvature, NewtonSystem, SoftmaxCurvature
+from ._curvature import Curvature, DiagonalCurvature, Kernel, NewtonSystem, SoftmaxCurvature
 from ._libsvm import libsvm_applies, libsvm_dual
 from .base import Problem, relative_gap
 
@@ -135,31 +136,40 @@ class EnvelopeTerm:
         return DiagonalCurvature(np.where(on_kink, self.sigma, 0.0))
 
 
-def fit_fixed_weights(
-    problem: Problem, K: Array, tol: float, start: Start | None = None
-) -> Machine:
-    """The optimal machine for the combined kernel K, to a relative duality gap of about tol."""
+def fit_fixed_weights(problem: Problem, K: Any, tol: float, start: Start | None = None) -> Machine:
+    """The optimal machine for the combined kernel K, to a relative duality gap of about tol.
+
+    For a loss that couples the outputs, K need only know its products with coefficients.
+    """
     if problem.loss.smooth:
         machine = _newton(SmoothTerm(problem), problem, K, _better_start(problem, K, start), tol)
         return _feasible(problem, K, machine)
     return _fit_with_kinks(problem, K, tol, start)
 
 
-def _better_start(problem: Problem, K: Array, start: Start | None) -> Start:
-    """The start given, unless the best constant has a lower objective, as after a leap of C."""
+def _better_start(problem: Problem, K: Kernel, start: Start | None) -> Start:
+    """The start given or, where C has leapt, the best between it and the best constant."""
     cold = _cold_start(problem)
     if start is None:
         return cold
     f = K @ start.alpha
-    value = problem.data_term(f + start.b) + 0.5 * float(np.sum(start.alpha * f))
-    return start if value <= problem.data_term(cold.alpha + cold.b) else cold
+    square = float(np.sum(start.alpha * f))
+    limit = problem.data_term(cold.alpha + cold.b)
+
+    def value(t: float) -> float:
+        return problem.data_term(t * f + t * start.b + (1 - t) * cold.b) + 0.5 * t**2 * square
+
+    if value(1.0) <= limit:
+        return start
+    t = float(minimize_scalar(value, bounds=(0.0, 1.0), method="bounded").x)
+    return Start(t * start.alpha, t * start.b + (1 - t) * cold.b)
 
 
 def _cold_start(problem: Problem) -> Start:
     return Start(np.zeros_like(problem.y), problem.best_intercept(np.zeros_like(problem.y)))
 
 
-def _newton(term: DataTerm, problem: Problem, K: Array, start: Start, tol: float) -> Machine:
+def _newton(term: DataTerm, problem: Problem, K: Kernel, start: Start, tol: float) -> Machine:
     """Newton's method with an exact line search on the primal, quadratically convergent."""
     alpha, b = start
     f = K @ alpha
@@ -170,7 +180,7 @@ def _newton(term: DataTerm, problem: Problem, K: Array, start: Start, tol: float
         r = (
             curvature.times(z[:, :, np.newaxis]) - rho[:, :, np.newaxis]
         )  # (I + WK) α⁺ + W1b⁺ = Wz − ρ
-        alpha_new, b_new = (part[..., 0] for part in system.solve(r))
+        alpha_new, b_new = (part[..., 0] for part in system.solve(r, (alpha, b)))
         step, step_b = alpha_new - alpha, b_new - b
         step_f = K @ step
         step_z, linear, square = step_f + step_b, np.sum(alpha * step_f), np.sum(step * step_f)
@@ -181,7 +191,8 @@ def _newton(term: DataTerm, problem: Problem, K: Array, start: Start, tol: float
         )
         alpha, f, b = alpha + rate * step, f + rate * step_f, b + rate * step_b
         value = term.value(f + b) + 0.5 * float(np.sum(alpha * f))
-        if min(-slope, 10 * abs(left)) <= tol * abs(value):  # before and after the step
+        after = 10 * abs(left) + system.error * abs(slope)  # what may be left to gain
+        if min(-slope, after) <= tol * abs(value):
             break
     return Machine(alpha, b, f, curvature, system)
 
@@ -204,7 +215,7 @@ def _line_search(
     return rate, left
 
 
-def _feasible(problem: Problem, K: Array, machine: Machine) -> Machine:
+def _feasible(problem: Problem, K: Kernel, machine: Machine) -> Machine:
     """The machine moved into the domain of the dual, with the best intercept for it."""
     if problem.loss.couples_outputs:
         b = problem.best_intercept(machine.f)  # makes 1ᵀα = 0

@@ -112,17 +112,18 @@ def regularization_path(
     for C, C_next in zip(Cs, [*Cs[1:], 1.0], strict=True):
         at_C = replace(reduced, C=float(C))
         if bounds is None:
-            solution = solver.solve(at_C, start)
+            solution = solver.solve(at_C, start, keep_sweep=True)
         else:
             solution = _solve_with_screening(solver, at_C, start, bounds)
-        solutions.append(expand_atoms(problem.bank, solution, T))
+        solutions.append(expand_atoms(problem.bank, replace(solution, sweep=None), T))
         start = _rescaled(solution, float(C_next) / float(C))
     return solutions
 
 
 def _rescaled(solution: Solution, factor: float) -> Solution:
     """A solution as the start for another C: the dual coefficients scale with it."""
-    return replace(solution, dual_coef=factor * solution.dual_coef)
+    sweep = None if solution.sweep is None else solution.sweep.scaled(factor)
+    return replace(solution, dual_coef=factor * solution.dual_coef, sweep=sweep)
 
 
 def _solve_with_screening(

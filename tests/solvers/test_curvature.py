@@ -1,0 +1,79 @@
+"""Newton systems of the softmax loss, against dense linear algebra."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from problems import make_problem
+from scipy.linalg import block_diag
+
+from multikernel.losses import Multinomial
+from multikernel.regularizers import ElasticNet, LpNorm, Uniform
+from multikernel.solvers import DualNewton, NewtonWeights, regularization_path
+from multikernel.solvers.fixed_weights import SmoothTerm
+
+N_COLUMNS = 4
+
+
+def softmax_system(C, fit_intercept, rng):
+    """A curvature, its kernel and W as a dense matrix over samples and classes."""
+    problem = make_problem(Multinomial(), Uniform(), C=C, fit_intercept=fit_intercept, n_outputs=3)
+    z = 2 * rng.normal(size=problem.y.shape)
+    p = problem.loss.gradient(problem.y, z) + problem.y
+    W = block_diag(
+        *[c * (np.diag(q) - np.outer(q, q)) for c, q in zip(problem.cost[:, 0], p, strict=True)]
+    )
+    K = problem.bank.combine(np.ones(problem.bank.n_kernels))
+    return problem, SmoothTerm(problem).curvature(z), K, W
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_conjugate_gradients_solve_the_dense_system(C, fit_intercept, rng):
+    problem, curvature, K, W = softmax_system(C, fit_intercept, rng)
+    n, T = problem.y.shape
+    r = curvature.times(rng.normal(size=(n, T, N_COLUMNS)))
+    alpha, b = curvature.system(K, fit_intercept).solve(r)
+    z = np.tensordot(K, alpha, axes=1) + b
+    residual = alpha + curvature.times(z) - r  # (I + WK) α + W1b = r
+    assert_allclose(residual, 0.0, atol=1e-6 * np.abs(r).max())
+    assert_allclose(curvature.times(z).reshape(n * T, -1), W @ z.reshape(n * T, -1), atol=1e-12 * C)
+    if fit_intercept:
+        assert_allclose(alpha.sum(axis=0), 0.0, atol=1e-4 * np.abs(r).max())
+    else:
+        dense = np.linalg.solve(np.eye(n * T) + W @ np.kron(K, np.eye(T)), r.reshape(n * T, -1))
+        assert_allclose(alpha.reshape(n * T, -1), dense, atol=1e-5 * np.abs(dense).max())
+
+
+def test_from_a_start_the_model_falls_by_the_share_that_is_promised(rng):
+    problem, curvature, K, _ = softmax_system(10.0, True, rng)
+    r = curvature.times(rng.normal(size=(*problem.y.shape, 1)))
+    start = 0.1 * r[..., 0] - 0.1 * r[..., 0].mean(axis=0), np.zeros(problem.y.shape[1])
+    system = curvature.system(K, True)
+
+    def model(alpha, b):
+        f = np.tensordot(K, alpha, axes=1)
+        z = f + b
+        return 0.5 * np.sum(z * curvature.times(z)) - np.sum(r * z) + 0.5 * np.sum(alpha * f)
+
+    first, best = model(start[0][..., np.newaxis], start[1][:, np.newaxis]), model(*system.solve(r))
+    reached = model(*system.solve(r, start))
+    assert best <= reached <= best + system.error * (first - best)
+
+
+@pytest.mark.parametrize("regularizer", [ElasticNet(0.3), ElasticNet(0.8), LpNorm(2.0)], ids=repr)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_classes_that_share_weights_have_one_optimum(regularizer, fit_intercept):
+    problem = make_problem(
+        Multinomial(), regularizer, C=3.0, fit_intercept=fit_intercept, n_outputs=3, weighted=True
+    )
+    ours, theirs = (kind(tol=1e-9).solve(problem) for kind in (DualNewton, NewtonWeights))
+    assert ours.converged
+    assert theirs.converged
+    assert_allclose(ours.objective, theirs.objective, rtol=2e-9)
+    assert_allclose(ours.weights, theirs.weights, atol=1e-3 * theirs.weights.max())
+
+
+def test_a_path_over_classes_is_certified():
+    problem = make_problem(Multinomial(), ElasticNet(0.5), n_outputs=3)
+    path = regularization_path(problem, [0.1, 10.0, 1000.0], tol=1e-7)
+    assert all(solution.converged and solution.gap <= 1e-7 for solution in path)
