@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # One BLAS thread per test process: the processes already fill the cores.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 BLIS_NUM_THREADS=1
 
-.PHONY: help demo test lint types doctest format clean
+.PHONY: help demo test docs lint types doctest format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -20,7 +20,8 @@ help:
 	@echo "make test     the whole test suite"
 	@echo "make lint     ruff: rules and formatting        make format   apply both"
 	@echo "make types    mypy                              make doctest  the examples in docstrings"
-	@echo "make clean    remove $(VENV) and $(OUT)"
+	@echo "make docs     the site, from nothing and without warnings, in docs/_build/html"
+	@echo "make clean    remove $(VENV), $(OUT) and what make docs has built"
 
 demo: $(VENV)/.installed
 	@$(BIN)/multikernel demo --out $(OUT)
@@ -30,6 +31,11 @@ test: $(VENV)/.installed-test
 
 doctest: $(VENV)/.installed-test
 	$(ONE_THREAD) $(BIN)/python -m pytest -q --doctest-modules src
+
+# -W: a warning is an error. The gallery and the reference are made anew from examples/ and src/.
+docs: $(VENV)/.installed-docs
+	rm -rf docs/_build docs/api docs/auto_examples
+	JOBS=$(JOBS) MPLBACKEND=agg $(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -j $(JOBS) docs docs/_build/html
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check
@@ -43,7 +49,7 @@ types: $(VENV)/.installed-lint
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) $(OUT)
+	rm -rf $(VENV) $(OUT) docs/_build docs/api docs/auto_examples
 
 # The stamps make a second run quick: pip is asked again only when pyproject.toml changes.
 $(VENV)/bin/python:
@@ -60,6 +66,10 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.installed-test: $(VENV)/.installed
 	@$(PIP) --group test
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	@$(PIP) --group docs
 	@touch $@
 
 $(VENV)/.installed-lint: $(VENV)/.installed-test
