@@ -20,6 +20,7 @@ from ..kernels import KernelSet, PrecomputedKernels
 from ..losses import LOSSES, Loss
 from ..regularizers import REGULARIZERS, Regularizer
 from ..solvers import SOLVERS, Problem, Solution, Solver, choose_solver
+from ._documented import Documented
 from ._inputs import check_inputs, is_pairwise, is_precomputed, make_kernels
 from ._logging import LOGGER
 
@@ -28,16 +29,11 @@ Tune = Callable[[list[Problem], Index], list[Problem]]
 Prepared = tuple[Any, list[Array], Loss, Array | None, Array]  # X, Ys, loss, s, cost
 
 
-class BaseMKL(BaseEstimator):
+class BaseMKL(Documented, BaseEstimator):
     """An estimator that learns functions and kernel weights: validate, assemble, solve, publish."""
 
-    _doc_link_module = "multikernel"
-    _doc_link_template = "https://multikernel.readthedocs.io/en/stable/api/{estimator_name}.html"
     _default_loss: str
     _default_regularizer = "elasticnet"
-
-    def _doc_link_url_param_generator(self, *_: Any) -> dict[str, str]:
-        return {"estimator_name": type(self).__name__}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

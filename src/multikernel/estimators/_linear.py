@@ -22,6 +22,7 @@ from ..losses import LOSSES, Loss
 from ..regularizers import Uniform
 from ..solvers import Problem, choose_solver
 from ..solvers.factored_machine import FactoredMachine, fit_factored
+from ._documented import Documented
 from ._penalty_matrix import check_penalty_matrix, make_penalty, make_whitening
 
 _FORMS = ("auto", "primal", "dual")
@@ -30,7 +31,7 @@ _PATIENCE = 10  # iterations after which a kernel machine is solved on factors o
 _NEGLIGIBLE = 1e-12  # eigenvalue of a kernel, relative to the largest
 
 
-class BaseLinear(BaseEstimator):
+class BaseLinear(Documented, BaseEstimator):
     """A linear machine with a quadratic penalty: validate, assemble, solve, publish."""
 
     _default_loss: str

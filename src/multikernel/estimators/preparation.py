@@ -18,6 +18,7 @@ from .._validation import as_numbers, is_missing
 from ..kernels import ViewBundle
 from ..kernels.align import blank, spread
 from ..kernels.rows import Index, take_rows
+from ._documented import Documented
 
 _BLIND = {  # packages of scikit-learn whose transformers read targets only if they require them
     "cluster",
@@ -32,7 +33,7 @@ _BLIND = {  # packages of scikit-learn whose transformers read targets only if t
 }
 
 
-class SourcePreparation(TransformerMixin, BaseEstimator):
+class SourcePreparation(Documented, TransformerMixin, BaseEstimator):
     """Fill in missing values and scale columns, source by source, with training samples only.
 
     Parameters
