@@ -210,7 +210,7 @@ def _svg(figure: Any, prefix: str) -> Any:
     buffer = io.StringIO()
     empty = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with rc_context({"svg.fonttype": "path", "svg.hashsalt": prefix}):
-        figure.savefig(buffer, format="svg", transparent=True, metadata=empty)
+        figure.savefig(buffer, format="svg", transparent=True, metadata=empty, bbox_inches="tight")
     plt.close(figure)
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :].replace(INK, "currentColor")

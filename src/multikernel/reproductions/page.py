@@ -95,7 +95,8 @@ def _save_figures(folder: Path, name: str, sections: Sequence[Section]) -> dict[
 
 def _stamp(figure: Any, stand_in: str) -> None:
     if figure is not None:
-        figure.text(0.005, 0.005, f"stand-in: {stand_in}", fontsize=7, color="#b00000")
+        below = {"va": "top", "fontsize": 8, "color": "#b00000"}
+        figure.text(0.0, -0.01, f"stand-in: {stand_in}", **below)
 
 
 def _slug(heading: str) -> str:

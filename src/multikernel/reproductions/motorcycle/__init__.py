@@ -1,0 +1,5 @@
+"""Motorcycle: three kernels and three samples?"""
+
+from .experiment import Motorcycle
+
+__all__ = ["Motorcycle"]
