@@ -329,9 +329,10 @@ def test_an_interrupt_leaves_what_was_done(problem, last, n_jobs):
 def test_progress_counts(problem):
     seen = []
     result = compare(*problem, **QUICK, cv=2, importance=False, progress=lambda *a: seen.append(a))
-    assert [n for n, _, _ in seen] == list(range(1, 11))
-    assert {n for _, n, _ in seen} == {10}
-    assert [name for _, _, name in seen] == [r["model"] for r in result.results]
+    assert [n for n, _, _ in seen] == list(range(1, 12))
+    assert {n for _, n, _ in seen} == {11}
+    fitted = [name for _, _, name in seen]
+    assert fitted == [*(r["model"] for r in result.results), "MKL, elastic net on all samples"]
 
 
 HOSTILE = ["a without b", "all of them", "<b>\n&", "../../etc", "été '\"{source}"]
@@ -467,8 +468,8 @@ def test_the_start_of_every_fit_is_announced_before_its_end(problem, caplog):
         compare(*problem, **QUICK, cv=2, importance=False, progress=progress)
     first, second, *_ = progress.seen
     assert (first, second) == (("start", 0, "rna alone"), ("done", 1, "rna alone"))
-    assert len(progress.seen) == 20
-    assert "0 of 10 done, starting rna alone" in caplog.messages
+    assert len(progress.seen) == 22
+    assert "0 of 11 done, starting rna alone" in caplog.messages
 
 
 def test_cheap_models_come_first_and_the_dearest_last():

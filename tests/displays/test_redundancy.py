@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from multikernel.displays import RedundancyDisplay
 from multikernel.estimators import MKLClassifier, MKLRegressor, MultiTaskMKLRegressor
@@ -35,6 +35,16 @@ def test_alignments_by_definition(grams, rng):
     assert frame.index[0] == frame.columns[0] == "y"
     expected = [[alignment(known[a], known[b]) for b in frame.columns] for a in frame.index]
     assert_allclose(frame, expected, atol=1e-5)  # triangles are in single precision
+
+
+def test_what_is_given_is_left_alone(grams, rng):
+    y, K = rng.normal(size=30), np.stack(list(grams.values()), axis=2)
+    kept_y, kept_K = y.copy(), K.copy()
+    RedundancyDisplay.measure("precomputed", K, y, normalize=None)
+    RedundancyDisplay.measure(None, KernelBundle(grams), y, normalize=None)
+    assert_array_equal(y, kept_y)
+    assert_array_equal(K, kept_K)
+    assert_array_equal(np.stack(list(grams.values()), axis=2), kept_K)
 
 
 def test_kernels_that_are_alike_are_neighbours(grams):

@@ -304,7 +304,7 @@ def _fill(bank: PackedBank, grams: Iterator[tuple[int, Array]], rows: _Rows) -> 
     sums: dict[int, Array] = {}
     for m, K in grams:
         row = int(rows.of_kernel[m])
-        K -= K.mean(axis=0)  # H K H
+        K = K - K.mean(axis=0)  # H K H, not in the memory of the user's matrix
         K -= K.mean(axis=1, keepdims=True)
         K /= np.linalg.norm(K) or 1.0
         sums[row] = sums[row] + K if row in sums else K
@@ -322,8 +322,8 @@ def _target_gram(y: Any, n: int, classification: bool | None) -> Array:
         classification = not type_of_target(y).startswith("continuous")
     Y = label_binarize(y, classes=np.unique(y)) if classification and y.ndim == 1 else y
     Y = np.asarray(Y, dtype=float).reshape(n, -1)
-    Y -= Y.mean(axis=0)
-    Y /= np.abs(Y).max() or 1.0
+    Y = Y - Y.mean(axis=0)
+    Y = Y / (np.abs(Y).max() or 1.0)
     return Y @ Y.T
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -14,6 +14,8 @@ _NEGLIGIBLE = 1e-200  # curvature below this is treated as none
 _EXACT = 1e-14  # of the squared gradient that conjugate gradients may leave of a system
 _INEXACT = 1e-3  # and of the next step of Newton's method
 _SINGULAR = 1e-10  # relative; a constant added to all classes changes nothing
+_LEAST = 1e-3  # of the mean: curvature of a sample in the preconditioner
+_FAINT = 1e-8  # and by the trace of the kernel, so that K s = (ρ − s)/w is not all rounding
 _MAX_CONJUGATE = 1000
 
 
@@ -26,6 +28,24 @@ class Kernel(Protocol):
 
     def __matmul__(self, A: Array, /) -> Array:
         """The product with A."""
+
+
+class LowRankSum(NamedTuple):
+    r"""The matrix :math:`K \otimes I + V^\top \mathrm{diag}(s) V`, which acts on all outputs."""
+
+    K: Array
+    V: Array
+    scales: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size of K."""
+        return self.K.shape
+
+    def __matmul__(self, A: Array) -> Array:
+        """The product with coefficients of shape (n, n_outputs)."""
+        product: Array = (self.scales * (self.V @ A.ravel())) @ self.V
+        return self.K @ A + product.reshape(A.shape)
 
 
 class Curvature(Protocol):
@@ -132,30 +152,36 @@ class SoftmaxCurvature:
         product: Array = D * (V - common)
         return product
 
+    def mean(self) -> Array:
+        r"""The mean curvature of the classes, :math:`\mathrm{tr}\,W_i` by their number, (n,)."""
+        return np.asarray(np.mean(self.D * (1 - self.D / self.cost), axis=1))
+
     def system(self, K: Kernel, fit_intercept: bool) -> NewtonSystem:
-        """Conjugate gradients, whose steps are one product with K for all classes."""
+        """Conjugate gradients, near to the system of classes that are all alike."""
         return _ConjugateGradients(K, self, fit_intercept)
 
 
 class _ConjugateGradients:
-    r"""A system that couples the outputs, solved without a factor.
+    r"""A system that couples the outputs, by conjugate gradients.
 
     Notes
     -----
     The solution minimises, over :math:`z = K\alpha + \mathbf 1 b`,
 
-    .. math:: \tfrac12 z^\top W z - r^\top z + \tfrac12 \alpha^\top K \alpha .
+    .. math:: \tfrac12 z^\top W z - r^\top z + \tfrac12 \alpha^\top K \alpha ,
 
-    Preconditioned by K for :math:`\alpha` and by :math:`S = \mathbf 1^\top W \mathbf 1` for b, the
-    gradient is :math:`-(\rho, S^{-1}\beta)` with :math:`\rho = r - \alpha - W z` and
-    :math:`\beta = \mathbf 1^\top (r - W z)`: the condition number is that of
-    :math:`I + W^{1/2} K W^{1/2}`, whose large eigenvalues are few.
+    whose second derivatives in :math:`\alpha` are :math:`K + K W K`. With the mean curvature of the
+    classes, w, for W they are :math:`K (I + w K)`, by which the gradient :math:`-K\rho`,
+    :math:`\rho = r - \alpha - W z`, is preconditioned: what is left is how classes differ. For b
+    it is :math:`S = \mathbf 1^\top W \mathbf 1`, of the gradient
+    :math:`-\beta = -\mathbf 1^\top (r - W z)`.
     """
 
     error = 0.1  # a safe share, for _INEXACT is one of the squared gradient
 
-    def __init__(self, K: Kernel, curvature: Curvature, fit_intercept: bool) -> None:
+    def __init__(self, K: Kernel, curvature: SoftmaxCurvature, fit_intercept: bool) -> None:
         self.K, self.curvature, self.fit_intercept = K, curvature, fit_intercept
+        self.near = _MeanSystem(K, curvature.mean())
 
     def solve(self, r: Array, start: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
         alpha, Wz = np.zeros_like(r), np.zeros_like(r)
@@ -165,10 +191,10 @@ class _ConjugateGradients:
             Wz = self.curvature.times(self._times_K(alpha) + b)
         rho, beta = r - alpha - Wz, np.sum(r - Wz, axis=0)
         scale = self._intercept_scale(r.shape[1])
-        K_rho, q = self._times_K(rho), scale @ beta
-        size = _form(rho, K_rho) + np.sum(beta * q, axis=0)  # squared gradient, per column
+        (s, K_s), q = self.near.solve(rho), scale @ beta
+        size = _form(rho, K_s) + np.sum(beta * q, axis=0)  # squared gradient, per column
         enough = size * (_EXACT if start is None else _INEXACT)
-        p, K_p, p_b = rho, K_rho, q
+        p, K_p, p_b = s, K_s, q
         for _ in range(_MAX_CONJUGATE):
             z = K_p + p_b
             Wz = self.curvature.times(z)
@@ -179,10 +205,10 @@ class _ConjugateGradients:
             rate = np.divide(size, bend, out=np.zeros_like(size), where=going)
             alpha, b = alpha + rate * p, b + rate * p_b
             rho, beta = rho - rate * (p + Wz), beta - rate * Wz.sum(axis=0)
-            K_rho, q = self._times_K(rho), scale @ beta
-            last, size = size, _form(rho, K_rho) + np.sum(beta * q, axis=0)
+            (s, K_s), q = self.near.solve(rho), scale @ beta
+            last, size = size, _form(rho, K_s) + np.sum(beta * q, axis=0)
             turn = np.divide(size, last, out=np.zeros_like(size), where=going)
-            p, K_p, p_b = rho + turn * p, K_rho + turn * K_p, q + turn * p_b
+            p, K_p, p_b = s + turn * p, K_s + turn * K_p, q + turn * p_b
         return alpha, b
 
     def _times_K(self, V: Array) -> Array:
@@ -196,6 +222,47 @@ class _ConjugateGradients:
         constants = np.broadcast_to(np.eye(n_outputs), (self.K.shape[0], n_outputs, n_outputs))
         S = self.curvature.times(constants).sum(axis=0)
         return np.asarray(np.linalg.pinv(S, rcond=_SINGULAR, hermitian=True))
+
+
+class _MeanSystem:
+    r"""The system :math:`(I + wK)\,s = \rho` with one curvature w per sample, all classes alike.
+
+    Notes
+    -----
+    One factor of :math:`A = I + \sqrt w K \sqrt w` serves all classes:
+    :math:`s = \sqrt w A^{-1} \rho / \sqrt w`, and :math:`K s = (\rho - s) / w` is had for nothing.
+    A low-rank part :math:`V^\top S V` of K, which couples classes, is added by Woodbury's identity.
+    """
+
+    def __init__(self, K: Any, w: Array) -> None:
+        base = K.K if isinstance(K, LowRankSum) else K
+        least = max(_LEAST * float(w.mean()), _FAINT / (float(np.trace(base)) or 1.0))
+        self.w = np.maximum(w, least)[:, np.newaxis, np.newaxis]
+        self.root = np.sqrt(self.w)
+        root = self.root[:, :, 0]
+        self.factor = cholesky(root * base * root.T, 1.0)
+        self.low_rank = None
+        if isinstance(K, LowRankSum):
+            m, n = len(K.V), len(base)
+            V = K.V.reshape(m, n, -1)
+            H = self._base(np.moveaxis(V, 0, -1) * self.w)  # (I + wK)⁻¹ w Vᵀ, a column per row
+            SV = K.scales[:, np.newaxis] * K.V
+            inner = np.eye(m) + SV @ H.reshape(-1, m)
+            self.low_rank = H, SV, inner
+
+    def solve(self, rho: Array) -> tuple[Array, Array]:
+        """The pair s, K s."""
+        s = self._base(rho)
+        if self.low_rank is not None:
+            H, SV, inner = self.low_rank
+            c = np.linalg.solve(inner, SV @ s.reshape(-1, s.shape[-1]))
+            s = s - H @ c
+        return s, (rho - s) / self.w
+
+    def _base(self, rho: Array) -> Array:
+        scaled = (rho / self.root).reshape(len(rho), -1)
+        solved: Array = cho_solve(self.factor, scaled, check_finite=False).reshape(rho.shape)
+        return self.root * solved
 
 
 def _form(U: Array, V: Array) -> Array:

@@ -10,6 +10,7 @@ from scipy.linalg.blas import dgemm
 from scipy.optimize import minimize_scalar
 
 from .._component import Array
+from ._curvature import LowRankSum
 from .base import Problem, Progress, Solution, Solver, Sweep
 from .fixed_weights import Start, fit_fixed_weights
 
@@ -51,6 +52,7 @@ class DualNewton(Solver):
         progress = Progress(problem, self.tol)
         point = _first_point(problem, start)
         share = 0.3 if problem.loss.smooth else 0.01  # of the gap: how well a model is solved
+        least = 0.1 * self.tol
         for _ in range(self.max_iter):
             alpha, G = point.alpha, point.G
             d = problem.without_noise(regularizer.dual_weights(G), alpha, G)
@@ -65,12 +67,12 @@ class DualNewton(Solver):
                 break
             B = _curved(K if point.V is None else bank.combine(d), problem, point)
             model = replace(problem, offset=problem.known + f - B @ alpha)  # B α⁺ + (K_d − B) α
-            tol = float(np.clip(share * progress.gap, 0.1 * self.tol, 1.0))
+            tol = float(np.clip(share * progress.gap, least, 1.0))
             machine = fit_fixed_weights(model, B, tol, Start(alpha, b))
             last, point = point, _sweep(problem, machine.alpha, d)
             if problem.dual_objective(*point[:2]) <= problem.dual_objective(*last[:2]):
                 point = _best_between(problem, last, point)
-                share *= 0.1  # a closer look at the model
+                share, least = 0.1 * share, 0.1 * least  # a closer look at the model
         return _with_sweep(progress.solution(self), point)
 
 
@@ -116,23 +118,7 @@ def _with_sweep(solution: Solution, last: _Point) -> Solution:
     return replace(solution, sweep=Sweep(last.G, last.V))
 
 
-class _Sum(NamedTuple):
-    r"""The matrix :math:`K \otimes I + V^\top \mathrm{diag}(s) V`, which acts on all outputs."""
-
-    K: Array
-    V: Array
-    scales: Array
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.K.shape
-
-    def __matmul__(self, A: Array) -> Array:
-        product: Array = (self.scales * (self.V @ A.ravel())) @ self.V
-        return self.K @ A + product.reshape(A.shape)
-
-
-def _curved(K: Array, problem: Problem, point: _Point) -> Array | _Sum:
+def _curved(K: Array, problem: Problem, point: _Point) -> Array | LowRankSum:
     r"""The matrix :math:`B = K + 2 V (\partial d / \partial G) V^\top`, in the memory of K."""
     D, U, s = problem.regularizer.dual_curvature(point.G)
     bent = np.flatnonzero((D != 0) | (U != 0).any(axis=1))
@@ -143,7 +129,7 @@ def _curved(K: Array, problem: Problem, point: _Point) -> Array | _Sum:
     V = np.vstack([V, U[bent].T @ V])  # then the coupling directions
     scales = 2 * np.concatenate([D[bent], s])
     if problem.y.shape[1] > 1:
-        return _Sum(K, V, scales)
+        return LowRankSum(K, V, scales)
     dgemm(1.0, V.T * scales, V.T, beta=1.0, c=K.T, trans_b=True, overwrite_c=True)
     return K
 
