@@ -1,5 +1,7 @@
 """Newton systems of the softmax loss, against dense linear algebra."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -77,3 +79,13 @@ def test_a_path_over_classes_is_certified():
     problem = make_problem(Multinomial(), ElasticNet(0.5), n_outputs=3)
     path = regularization_path(problem, [0.1, 10.0, 1000.0], tol=1e-7)
     assert all(solution.converged and solution.gap <= 1e-7 for solution in path)
+
+
+@pytest.mark.parametrize("regularizer", [ElasticNet(0.5), LpNorm(2.0), Uniform()], ids=repr)
+@pytest.mark.parametrize("C", [1e2, 1e4])
+def test_classes_that_overlap_are_certified_at_large_C(regularizer, C, rng):
+    problem = make_problem(Multinomial(), regularizer, C=C, n_outputs=3)
+    labels = np.eye(3)[rng.integers(0, 3, size=len(problem.y))]  # nothing to learn: hard to fit
+    solution = DualNewton(tol=1e-4).solve(replace(problem, y=labels))
+    assert solution.converged
+    assert solution.gap <= 1e-4

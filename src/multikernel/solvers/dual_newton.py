@@ -15,6 +15,7 @@ from .base import Problem, Progress, Solution, Solver, Sweep
 from .fixed_weights import Start, fit_fixed_weights
 
 _SAME = 1e-9  # relative; a start this near to where its products belong may use them
+_OUTSIDE = 1e300  # stands for the infinite dual outside of its domain
 _MOSTLY = 0.6  # share of kernels in use above which their products are swept all at once
 
 
@@ -145,7 +146,7 @@ def _best_between(problem: Problem, old: _Point, new: _Point) -> _Point:
         return _Point(old.alpha + s * step, np.maximum(old.G + s * slope + s**2 * bend, 0.0), None)
 
     best = minimize_scalar(
-        lambda s: -problem.dual_objective(*along(s)[:2]),
+        lambda s: min(-problem.dual_objective(*along(s)[:2]), _OUTSIDE),
         bounds=(0.0, 1.0),
         method="bounded",
         options={"xatol": 1e-8},

@@ -16,6 +16,7 @@ from .fixed_weights import Machine, Start, fit_fixed_weights
 _FAR = 4.0  # weights this far below their scale grow faster by the closed form
 _LOOSEST = 2e-2  # tolerance of a machine far from the optimum
 _STALL = 0.9  # a gap that falls by less, twice, says that the model is not to be trusted
+_REVIVAL = 0.1  # share of the first weights in those of a new start
 _PATIENCE = 3  # halvings of a step before the closed form is taken instead
 _SHRINK = 0.01
 _NOTHING = 1e-9  # a penalty this small beside the objective is as good as none
@@ -66,7 +67,11 @@ class NewtonWeights(Solver):
                 break
             if accepted is not None and value > accepted[0] + 1e-10 * abs(value):
                 rejections, care = rejections + 1, 0.1 * care  # the machine may be to blame
-                d, point = _shorter_step(problem, d, accepted, rejections), machine.point
+                if rejections > _PATIENCE and not accepted[1].all():
+                    d = _revived(problem, accepted[1])
+                    accepted, rejections, care, point, stalls = None, 0, 1.0, None, 0
+                else:
+                    d, point = _shorter_step(problem, d, accepted, rejections), machine.point
                 continue
             accepted, rejections = (value, d, G), 0
             stalls = stalls + 1 if progress.gap > _STALL * gap else 0
@@ -89,6 +94,12 @@ def _shorter_step(
     if rejections < _PATIENCE or not d_accepted.all():
         return 0.5 * (d + d_accepted)
     return problem.regularizer.optimal_weights(d_accepted**2 * G)
+
+
+def _revived(problem: Problem, d: Array) -> Array:
+    """Weights that are all positive again, where no step from those with zeros is a descent."""
+    initial = problem.regularizer.initial_weights(len(d))
+    return np.asarray((1 - _REVIVAL) * d + _REVIVAL * initial)
 
 
 def _closed_form_pays(problem: Problem, d: Array, G: Array, first: bool) -> bool:
