@@ -103,7 +103,7 @@ def sum_table(
     for group in GROUPS:
         values = 100 * np.array([result["accuracy"][group] for result in results])
         by_split = np.moveaxis(values, 0, -1)  # (problems, sizes, splits)
-        table["kernels"].append(group)
+        table["kernels"].append(group.replace("the elastic net", "the elastic net of the paper"))
         table["number"].append(int(members(group, arrangement).sum()))
         for problem, part in zip(problems, by_split, strict=True):
             table[problem].append(f"{part.mean():.1f}")
@@ -118,7 +118,8 @@ def sum_finding(results: Sequence[Mapping[str, Any]], arrangement: Arrangement) 
     n = {group: int(members(group, arrangement).sum()) for group in GROUPS}
     return (
         "Not in the paper: what kernels are worth, whatever their weights. With uniform weights "
-        f"the {n[LEFT_OUT]} kernels that the elastic net leaves out reach {mean[LEFT_OUT]:.1f} per "
-        f"cent, the {n[KEPT]} that it keeps {mean[KEPT]:.1f}; {n[IDENTITY]} of these, to which all "
-        f"images are different, {mean[IDENTITY]:.1f}, the other {n[USEFUL]} {mean[USEFUL]:.1f}."
+        f"the {n[LEFT_OUT]} kernels that the paper's elastic net leaves out reach "
+        f"{mean[LEFT_OUT]:.1f} per cent, the {n[KEPT]} that it keeps {mean[KEPT]:.1f}; "
+        f"{n[IDENTITY]} of these, to which all images are different, {mean[IDENTITY]:.1f}, the "
+        f"other {n[USEFUL]} {mean[USEFUL]:.1f}."
     )
