@@ -16,7 +16,7 @@ ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 BLIS_NU
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make demo     learn which of five sources matter; table in the terminal, report in $(OUT)/"
+	@echo "make demo     learn which sources matter, on simulated and on real data; tables here, reports in $(OUT)/"
 	@echo "make test     the whole test suite"
 	@echo "make lint     ruff: rules and formatting        make format   apply both"
 	@echo "make types    mypy                              make doctest  the examples in docstrings"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -125,6 +126,13 @@ def test_a_missing_extra_is_named_before_the_work(missing, monkeypatch, capsys):
     assert f"needs {missing}: pip install 'multikernel[cli]'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("argv", [["compare", "data"], ["report", "out"]])
+def test_reports_need_pictures_before_the_work(argv, monkeypatch, capsys):
+    monkeypatch.setattr(_needs, "find_spec", lambda name: None if name == "matplotlib" else sys)
+    assert cli.main(argv) == 1
+    assert f"multikernel {argv[0]} needs matplotlib: pip install" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("argv", [[], ["nonsense"], ["check"], ["check", ".", "--nonsense"]])
 def test_wrong_usage_exits_with_2(argv, capsys):
     assert cli.main(argv) == 2
@@ -212,6 +220,18 @@ def test_fits_of_an_earlier_run_do_not_make_the_rest_look_quick(monkeypatch):
     assert _Clock().left(n_done=91, n_tasks=100) == "1 min 30 s left"
 
 
+def test_another_comparison_begins_with_another_clock(monkeypatch):
+    now = iter([0.0, 10.0, 20.0, 25.0, 31.0, 33.0, 37.0])
+    monkeypatch.setattr("multikernel.cli._progress.time.monotonic", lambda: next(now))
+    clock = _Clock()
+    assert clock.left(n_done=1, n_tasks=2) == "10 s left"
+    assert clock.left(n_done=2, n_tasks=2) == "0 s left"
+    assert clock.left(n_done=1, n_tasks=2) == "5 s left"  # fewer are done
+    assert clock.left(n_done=2, n_tasks=4) == "12 s left"  # there are more tasks
+    assert clock.left(n_done=3, n_tasks=4) == "4 s left"
+    assert clock.left(n_done=3, n_tasks=4) == "4 s left"  # nothing was done in between
+
+
 # check
 
 
@@ -291,6 +311,28 @@ def test_the_report_names_files_and_settings(compared):
     page = (folder / "report.html").read_text("utf-8")
     for words in ["Does combining sources help to predict outcome?", "SHA-256", "rna.csv", "cv"]:
         assert words in page
+    settings = json.loads((folder / "study.json").read_text("utf-8"))["settings"]
+    assert settings["random_state"] == "0"
+    assert settings["command"].startswith("multikernel compare ")
+    assert "--cv 3 --models 'uniform sum' --out" in settings["command"]
+    assert "multikernel compare" in page
+    assert "random_state" in page
+
+
+def test_a_kill_while_results_are_written_can_be_mended(compared, study, tmp_path, monkeypatch):
+    def die(self, path):
+        raise OSError("killed")
+
+    out = tmp_path / "out"
+    shutil.copytree(compared[0] / "fits", out / "fits")  # nothing is fitted again
+    with monkeypatch.context() as patch:
+        patch.setattr(multikernel.Comparison, "save", die)
+        invoke("compare", study, *TARGET, *QUICK, "--out", out, status=1)
+    assert (out / "study.json").is_file()
+    assert "was not finished; run the same" in invoke("report", out, status=1).stderr
+    invoke("compare", study, *TARGET, *QUICK, "--out", out)
+    (out / "study.json").unlink()
+    assert "was not finished; run the same" in invoke("report", out, status=1).stderr
 
 
 def test_a_toml_file_gives_defaults_that_options_override(study, tmp_path):
@@ -348,9 +390,9 @@ def test_a_time_budget_leaves_a_partial_report_and_succeeds(study, tmp_path):
         ([*TARGET, "--models", "uniform sum; MKL, lpp"], "did you mean 'MKL, lp'?"),
         (
             [*TARGET, "--scoring", "acuracy"],
-            "There is no scoring 'acuracy'; did you mean 'accuracy'",
+            "There is no score 'acuracy'; did you mean 'accuracy'",
         ),
-        ([*TARGET, "--scoring", "nonsense"], "Common ones are: accuracy; balanced_accuracy"),
+        ([*TARGET, "--scoring", "nonsense"], "There is no score 'nonsense'. See sklearn.metrics"),
         ([*TARGET, "--cv", "50"], "50"),
         ([*TARGET, "--sources", "nonsense"], "There is no source 'nonsense'"),
         (["--target", "clinic:outcom"], "did you mean 'outcome'?"),
@@ -643,6 +685,26 @@ def test_an_empty_target_in_new_files_is_no_matter(model, study, tmp_path):
     usual, _ = probabilities(model, study, tmp_path)
     new = new_study(tmp_path / "new", lambda t: t.assign(target=""))
     np.testing.assert_allclose(probabilities(model, new, tmp_path)[0], usual, atol=1e-12)
+
+
+def test_new_columns_of_free_text_and_dates_are_no_matter(model, study, tmp_path):
+    usual, _ = probabilities(model, study, tmp_path)
+    more = lambda t: t.assign(  # noqa: E731
+        when="2001-02-03", remark=[f"felt {i % 30}" for i in range(len(t))]
+    )
+    other, said = probabilities(model, new_study(tmp_path / "new", more), tmp_path)
+    assert "Source 'clinic': when, remark not used." in said
+    np.testing.assert_allclose(other, usual, atol=1e-12)
+
+
+def test_one_new_sample_without_text(model, tmp_path):
+    new = new_study(tmp_path / "new", lambda t: t.assign(sex=np.nan).head(1))
+    for name in ("rna", "mri"):
+        table = pd.read_csv(new / f"{name}.csv")
+        table.assign(sample="P00").head(1).to_csv(new / f"{name}.csv", index=False)
+    values, _ = probabilities(model, new, tmp_path)
+    assert values.index.tolist() == ["P00"]
+    assert np.isfinite(values).all()
 
 
 @pytest.mark.parametrize(

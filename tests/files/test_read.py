@@ -362,6 +362,67 @@ def test_levels_that_look_like_numbers_in_new_files(tmp_path):
     assert new.warnings == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (["01", "02", "A1"], ["01", "02"], [[1, 0, 0], [0, 1, 0]]),
+        (["TRUE", "FALSE", "unclear"], ["TRUE", "FALSE"], [[0, 1, 0], [1, 0, 0]]),
+        (["1.0", "2.0", "x"], ["1.0", "2.0"], [[1, 0, 0], [0, 1, 0]]),
+        (["1", "2", "x"], ["1.0", ""], [[1, 0, 0], [np.nan] * 3]),  # as pandas writes it
+        (["01", "02", "A1"], ["", ""], [[np.nan] * 3] * 2),
+        (["f", "m", "f"], ["", ""], [[np.nan]] * 2),
+    ],
+)
+def test_levels_are_compared_as_they_are_written(tmp_path, old, new, expected):
+    for name, values in {"old": old, "new": new}.items():
+        (tmp_path / name).mkdir()
+        rows = [f"s{i},{value},{i}.5" for i, value in enumerate(values)]
+        # a blank row, which is left out, must not shift what is written
+        write(tmp_path / name / "c.csv", "\n".join(["id,v,w", ",,", *rows, ""]))
+    levels = read_sources(tmp_path / "old").levels
+    assert levels == {"c": {"v": sorted(set(old))}}
+    data = read_sources(tmp_path / "new", levels=levels)
+    np.testing.assert_array_equal(data.tables["c"].drop(columns="w"), expected)
+    assert data.warnings == []
+
+
+def test_written_levels_of_stacked_files(tmp_path):
+    write(tmp_path / "a.csv", "id,v\na,01\nb,02\n")
+    write(tmp_path / "b.csv", "id,v\nc,A1\nd,3\n")
+    write(tmp_path / "s.toml", "[sources.c]\nfile = ['a.csv', 'b.csv']\n")
+    data = read_sources(tmp_path / "s.toml", levels={"c": {"v": ["01", "02", "A1"]}})
+    assert data.tables["c"].to_numpy().tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    assert "'3' (1 sample) was not there at the fit" in data.warnings[0]
+
+
+def test_columns_that_the_fit_did_not_have_are_said_and_not_read(tmp_path):
+    n = 25
+    frame = pd.DataFrame({"id": [f"s{i}" for i in range(n)], "age": np.arange(n), "sex": "f"})
+    frame["when"], frame["remark"] = "2001-02-03", [f"felt {i}" for i in range(n)]
+    frame.to_csv(tmp_path / "c.csv", index=False)
+    known = {"levels": {"c": {"sex": ["f", "m"]}}, "columns": {"c": ["age", "sex=m"]}}
+    data = read_sources(tmp_path, **known)
+    assert list(data.tables["c"].columns) == ["age", "sex=m"]
+    assert data.warnings == ["Source 'c': when, remark not used."]
+    assert data.warnings[0] in data.notes
+    with pytest.raises(InputError, match="holds dates"):
+        read_sources(tmp_path, levels=known["levels"])
+    frame[["id", "remark"]].to_csv(tmp_path / "c.csv", index=False)
+    with pytest.raises(InputError, match=r"none of the columns of the fit \(sex, age, sex=m\)"):
+        read_sources(tmp_path, **known)
+
+
+def test_a_target_may_have_many_labels(tmp_path):
+    labels = [f"kind {i % 25}" for i in range(75)]
+    frame = pd.DataFrame({"id": [f"s{i}" for i in range(75)], "x": np.arange(75), "y": labels})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    data = read_sources(tmp_path, target="y")
+    assert (data.task, data.y.nunique()) == ("classification", 25)
+    assert list(data.tables["t"].columns) == ["x"]
+    data = read_sources(tmp_path, levels={"t": {}}, columns={"t": ["x"]})  # where nobody names it
+    assert list(data.tables["t"].columns) == ["x"]
+
+
 def test_new_files_need_no_target_and_may_hold_strange_tables(folder):
     (folder / "clinical.csv").write_text(CLINICAL.replace("ill", "").replace("well", ""))
     (folder / "visits.csv").write_text("sample,when\na,2001-02-03\nb,2001-02-04\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._names import check_model, check_scoring
+from ._names import check_model
 
 if TYPE_CHECKING:
     from ..files import Dataset
@@ -50,12 +50,13 @@ def fit_model(
     from ..comparison import MODELS, Setting
     from ..comparison.folds import inner_folds
     from ..comparison.inputs import TASKS
+    from ..comparison.scoring import check_scoring
     from ..estimators import SourcePreparation
     from ..files import TextLevels
     from ..kernels import ViewBundle
 
     name, task = check_model(name), str(dataset.task)
-    scoring = TASKS[task] if scoring is None else check_scoring(scoring)
+    scoring = check_scoring(TASKS[task] if scoring is None else scoring)
     X, labels, _ = dataset.align()
     y = np.asarray(labels)
     groups = groups_of(dataset, X.ids)
@@ -106,6 +107,12 @@ def levels_of(model: Any) -> Any:
     return {str(name): known.get(str(name), {}) for name in _last(model).source_names_in_}
 
 
+def columns_of(model: Any) -> dict[str, list[str]]:
+    """The columns that a model was fitted to, for :func:`multikernel.read_sources`."""
+    columns = {str(name): _columns(model, str(name)) for name in _last(model).source_names_in_}
+    return {name: known for name, known in columns.items() if known is not None}
+
+
 def predict_table(model: Any, dataset: Dataset, *, allow_missing: bool = False) -> tuple[Any, Any]:
     """Predictions as a DataFrame by sample, and what was assumed, in sentences.
 
@@ -114,7 +121,7 @@ def predict_table(model: Any, dataset: Dataset, *, allow_missing: bool = False) 
     model : estimator or Pipeline
         As :func:`fit_model` made it.
     dataset : Dataset
-        Read with the levels of the model, see :func:`levels_of`.
+        Read with the levels and columns of the model, see :func:`levels_of`, :func:`columns_of`.
     allow_missing : bool, default=False
         Take sources that the model uses and the data lack for absent.
     """
@@ -150,7 +157,7 @@ def _matching(model: Any, dataset: Dataset, notes: list[str]) -> Iterator[tuple[
     for name in found:
         columns, table = _columns(model, name), dataset.tables[name]
         if columns is not None:
-            table = _choose(table, columns, name, notes)
+            table = _choose(table, columns, name)
             _refuse_infinite(table, name)
         yield name, table
 
@@ -175,14 +182,11 @@ def _hints(others: list[str], lacking: list[str]) -> str:
     return f" ({'; '.join(means)}: rename it if so)" if means else ""
 
 
-def _choose(table: Any, columns: list[str], source: str, notes: list[str]) -> Any:
+def _choose(table: Any, columns: list[str], source: str) -> Any:
     """The columns of training, in their order."""
     names = [str(column) for column in table.columns]
     if lacking := [column for column in columns if column not in names]:
         raise ValueError(_complaint(lacking, names, source))
-    if others := [name for name in names if name not in columns]:
-        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-        notes.append(f"Source {source!r}: {', '.join(others[:3])}{more} not used.")
     return table.set_axis(names, axis=1)[columns]
 
 

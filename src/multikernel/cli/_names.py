@@ -1,4 +1,4 @@
-"""Names of models and of scores, with a suggestion for those that do not exist."""
+"""Names of models, with a suggestion for those that do not exist."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ _NOT_SAVED = ("concatenated, linear",)  # holds a function, which no model file 
 def check_model(name: str) -> str:
     """A model that can be fitted and saved, by its name in the table of a comparison."""
     from ..comparison import MODELS
+    from ..files._errors import did_you_mean
 
     by_lower = {model.lower(): model for model in MODELS}
     found = by_lower.get(" ".join(name.lower().split()))
@@ -27,21 +28,8 @@ def check_model(name: str) -> str:
             f"There is no model {name!r} to fit; it is the uniform sum of one source: add "
             f"--sources '{source}' --model 'uniform sum'."
         )
-    raise ValueError(
-        f"There is no model {name!r} to fit{_suggest(name, known)} There are: {'; '.join(known)}."
-    )
-
-
-def check_scoring(name: str) -> str:
-    """The name of a score of scikit-learn."""
-    from sklearn.metrics import get_scorer_names
-
-    known = get_scorer_names()
-    if name in known:
-        return name
-    usual = ("accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "r2")
-    others = f"Common ones are: {'; '.join(usual)}."
-    raise ValueError(f"There is no scoring {name!r}{_suggest(name, known) or '.'} {others}")
+    hint = did_you_mean(name, known) or "."
+    raise ValueError(f"There is no model {name!r} to fit{hint} There are: {'; '.join(known)}.")
 
 
 def split_names(entries: Sequence[str] | None) -> list[str] | None:
@@ -54,11 +42,3 @@ def split_names(entries: Sequence[str] | None) -> list[str] | None:
     """
     names = [name.strip() for entry in entries or () for name in entry.split(";")]
     return [name for name in names if name] or None
-
-
-def _suggest(name: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches
-
-    by_lower = {word.lower(): word for word in known}
-    close = get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)
-    return f"; did you mean {' or '.join(repr(by_lower[c]) for c in close)}?" if close else "."

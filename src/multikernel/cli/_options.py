@@ -93,6 +93,7 @@ def read_study(
     *,
     needs_target: bool = False,
     levels: Any = None,
+    columns: Any = None,
 ) -> Dataset:
     """The data that the options describe."""
     from ..files import read_sources
@@ -105,6 +106,7 @@ def read_study(
         groups=groups or None,
         task=task,
         levels=levels,
+        columns=columns,
     )
     if needs_target and dataset.y is None:
         raise ValueError(

@@ -7,6 +7,8 @@ import math
 import sys
 from typing import Any
 
+INTERRUPTED = 130  # exit status
+
 
 def say(message: object) -> None:
     """One line for people, on stderr."""

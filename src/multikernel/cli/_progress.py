@@ -67,16 +67,21 @@ def show_progress(stream: Any = None) -> Iterator[Lines | Bar]:
 
 
 class _Clock:
-    """Estimates the time left from the fits of this run; those of an earlier one took none."""
+    """Estimates the time left from the fits of this run; those of an earlier one took none.
+
+    Where the numbers show that another comparison has begun, it counts anew.
+    """
 
     def __init__(self) -> None:
-        self._began = time.monotonic()
-        self._n_before: int | None = None
+        self._began = self._last = time.monotonic()
+        self._n_before = self._n_done = 0
+        self._n_tasks: int | None = None
 
     def left(self, n_done: int, n_tasks: int) -> str:
-        if self._n_before is None:
-            self._n_before = n_done - 1
-        each = (time.monotonic() - self._began) / (n_done - self._n_before)
+        if n_tasks != self._n_tasks or n_done <= self._n_done:
+            self._began, self._n_before, self._n_tasks = self._last, n_done - 1, n_tasks
+        self._n_done, self._last = n_done, time.monotonic()
+        each = (self._last - self._began) / (n_done - self._n_before)
         return f"{format_seconds(each * (n_tasks - n_done))} left"
 
 

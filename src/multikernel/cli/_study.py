@@ -15,16 +15,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .._atomic import write_atomically
-from ._models import groups_of
+from ..comparison.saving import FILE_NAME as RESULTS
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
     from ..files import Dataset
 
-FITS, RESULTS, STUDY, REPORT = "fits", "comparison.json", "study.json", "report.html"
+FITS, STUDY, REPORT = "fits", "study.json", "report.html"
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,7 @@ def compare_study(
     settings: Mapping[str, Any],
     notes: Sequence[str] = (),
     progress: Any = None,
+    command: str | None = None,
 ) -> Outcome:
     """Compare models on the data of files, and write tables and report into a folder.
 
@@ -58,24 +57,17 @@ def compare_study(
         What the report shall say about the data, such as :func:`concerns`.
     progress : callable, optional
         As for :func:`multikernel.compare`.
+    command : str, optional
+        What was typed, for the report.
     """
     from ..comparison import compare
 
-    X, y, _ = dataset.align()
     with _watch_interrupts() as interrupted:
-        result = compare(
-            X,
-            np.asarray(y),
-            groups=groups_of(dataset, X.ids),
-            kernels=dataset.kernel_choice(),
-            task=dataset.task,
-            store=folder / FITS,
-            progress=progress,
-            **settings,
-        )
-    result.save(folder / RESULTS)
-    study = _describe(dataset, settings, notes)
+        result = compare(dataset, store=folder / FITS, progress=progress, **settings)
+    asked = {**settings, **({} if command is None else {"command": command})}
+    study = _describe(dataset, asked, notes)
     write_atomically(folder / STUDY, json.dumps(study, ensure_ascii=False).encode("utf-8"))
+    result.save(folder / RESULTS)  # last: where it is, all of the report is
     return Outcome(result, rebuild_report(folder), list(notes), interrupted.is_set())
 
 
@@ -86,7 +78,7 @@ def rebuild_report(folder: Path) -> Path:
 
     if not folder.is_dir():
         raise FileNotFoundError(f"There is no folder {folder}.")
-    if not (folder / RESULTS).is_file():
+    if not all((folder / name).is_file() for name in (STUDY, RESULTS)):
         begun = (folder / FITS).is_dir()
         raise FileNotFoundError(
             f"{folder} holds a comparison that was not finished; run the same multikernel compare "

@@ -1,10 +1,11 @@
 """The application: its commands, what all of them share, and errors in one sentence."""
 
 import errno
+import shlex
 from importlib import import_module
 from typing import Annotated, Any
 
-from ._output import say
+from ._output import INTERRUPTED, say
 
 COMMANDS = (
     "demo",
@@ -48,12 +49,16 @@ def make_app() -> Any:
     class Guarded(TyperGroup):
         """Commands whose errors are one sentence on stderr, and an exit status."""
 
+        def parse_args(self, ctx: Any, args: list[str]) -> Any:
+            ctx.obj = shlex.join(["multikernel", *args])  # the command line, for reports
+            return super().parse_args(ctx, args)
+
         def invoke(self, ctx: Any) -> Any:
             try:
                 return super().invoke(ctx)
             except KeyboardInterrupt:
                 say("interrupted")
-                raise typer.Exit(130) from None
+                raise typer.Exit(INTERRUPTED) from None
             except _ERRORS as error:
                 if ctx.params.get("traceback") or getattr(error, "errno", None) == errno.EPIPE:
                     raise

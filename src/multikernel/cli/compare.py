@@ -5,23 +5,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from . import _options as options
 from ._needs import need
-from ._output import print_json, records, say
+from ._output import INTERRUPTED, print_json, records, say
 
 if TYPE_CHECKING:
     from ._study import Outcome
 
-_INTERRUPTED = 130
-
 
 def add_to(app: Any) -> None:
     """Add the command to an application."""
-    from typer import Exit, Option
+    from typer import Context, Exit, Option
 
     def number(name: str, metavar: str, text: str, least: float | None = None) -> Any:
         return Option(name, metavar=metavar, help=text, min=least, show_default=False)
 
     @app.command()  # type: ignore[untyped-decorator]
     def compare(
+        context: Context,
         path: Annotated[Path, options.study()],
         target: Annotated[list[str] | None, options.target()] = None,
         sources: Annotated[list[str] | None, options.sources()] = None,
@@ -74,8 +73,9 @@ def add_to(app: Any) -> None:
           multikernel compare data/ --target clinic:age --cv 5 --repeats 5 --jobs 4
           multikernel compare study.toml --models "MKL, lp; Bayesian" --time-budget 600
         """
-        need("compare", "jinja2", "pandas")
-        from ._names import check_scoring, split_names
+        need("compare", "jinja2", "matplotlib", "pandas")
+        from ..comparison.scoring import check_scoring
+        from ._names import split_names
         from ._progress import show_progress
         from ._study import compare_study, concerns
 
@@ -89,21 +89,22 @@ def add_to(app: Any) -> None:
             "time_budget": time_budget,
             "n_jobs": jobs,
         }
-        settings = {**dataset.options, **{k: v for k, v in given.items() if v is not None}}
+        asked = {k: v for k, v in given.items() if v is not None}
+        settings = {"random_state": 0, **dataset.options, **asked}
         if "scoring" in settings:
             check_scoring(settings["scoring"])
         notes = concerns(dataset, folds=settings.get("cv"))
         for note in notes:
             say(note)
         with show_progress() as progress:
-            outcome = compare_study(dataset, out, settings, notes, progress)
+            outcome = compare_study(dataset, out, settings, notes, progress, context.obj)
         if as_json:
             print_json(_as_json(outcome))
         else:
             _print(outcome)
         if outcome.interrupted:
             say(f"interrupted; the same command goes on from {out}")
-            raise Exit(_INTERRUPTED)
+            raise Exit(INTERRUPTED)
 
 
 def _print(outcome: "Outcome") -> None:

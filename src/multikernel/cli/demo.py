@@ -17,8 +17,8 @@ def add_to(app: Any) -> None:
 
         Compares multiple kernel learning with its baselines on two embedded data sets, prints the
         tables and writes HTML reports: patients seen through five simulated sources, of which it is
-        known what they are worth, and real tumours seen through three. The last line is the path
-        of a report.
+        known what they are worth, and real tumours seen through three. The last two lines are the
+        paths of the reports.
 
         \b
         Example:

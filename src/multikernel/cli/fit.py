@@ -54,9 +54,10 @@ def add_to(app: Any) -> None:
           multikernel fit study.toml --model "MKL, lp" --out lp.skops
         """
         need("fit", "pandas", "skops")
+        from ..comparison.scoring import check_scoring
         from ..persistence import save_model
         from ._models import fit_model
-        from ._names import check_model, check_scoring
+        from ._names import check_model
         from ._study import concerns
 
         if not out.parent.is_dir():

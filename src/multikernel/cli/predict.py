@@ -43,10 +43,11 @@ def add_to(app: Any) -> None:
         need("predict", "pandas", "skops")
         from .._atomic import write_atomically
         from ..persistence import load_model
-        from ._models import levels_of, predict_table
+        from ._models import columns_of, levels_of, predict_table
 
         fitted = load_model(model)
-        dataset = options.read_study(path, None, sources, None, ids, levels=levels_of(fitted))
+        known = {"levels": levels_of(fitted), "columns": columns_of(fitted)}
+        dataset = options.read_study(path, None, sources, None, ids, **known)
         table, notes = predict_table(fitted, dataset, allow_missing=allow_missing)
         for note in notes:
             say(note)

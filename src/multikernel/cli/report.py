@@ -25,7 +25,7 @@ def add_to(app: Any) -> None:
         Example:
           multikernel report comparison/
         """
-        need("report", "jinja2", "pandas")
+        need("report", "jinja2", "matplotlib", "pandas")
         from ._study import rebuild_report
 
         print(rebuild_report(folder).resolve())

@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from . import _options as options
 from ._needs import need
-from ._output import print_json, say
+from ._output import INTERRUPTED, print_json, say
 
 if TYPE_CHECKING:
     from ..reproductions import Reproduction
-
-_INTERRUPTED = 130
 
 
 def add_to(app: Any) -> None:
@@ -84,7 +82,7 @@ def add_to(app: Any) -> None:
             say(
                 f"interrupted after {done.n_done} of {done.n_tasks} tasks; the same command goes on"
             )
-            raise Exit(_INTERRUPTED)
+            raise Exit(INTERRUPTED)
         if docs is not None and done.page is not None:
             from ..reproductions.page import update_docs
 

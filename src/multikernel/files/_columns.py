@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 
 from ._errors import InputError, did_you_mean, listing
@@ -37,6 +37,30 @@ def _match(columns: list[str], pattern: str, table: Table, source: Source) -> se
             f"{did_you_mean(pattern, columns) or f'; it has: {listing(columns)}.'}"
         )
     return found
+
+
+def known_columns(frame: DataFrame, known: Collection[str], where: str) -> DataFrame:
+    """The columns that a model was fitted to, in the order of the file."""
+    kept = [column for column in frame.columns if column in known]
+    if not kept:
+        raise InputError(
+            f"{where} has none of the columns of the fit ({listing(known, 3)}); it has: "
+            f"{listing(frame.columns, 3)}."
+        )
+    return frame[kept]
+
+
+def as_written(frame: DataFrame, table: Table, columns: Collection[str]) -> DataFrame:
+    """Some columns exactly as their file has them, leading zeros included; missing stay missing."""
+    pd = need_pandas()
+    if table.as_text is None:
+        return frame
+    texts = {
+        column: pd.Series(table.as_text(column), index=frame.index, dtype=object)
+        for column in frame.columns
+        if column in columns
+    }
+    return frame.assign(**{c: text.where(frame[c].notna(), None) for c, text in texts.items()})
 
 
 def stack(parts: Sequence[Table]) -> Table:

@@ -16,6 +16,7 @@ from ._types import DataFrame, Series
 MOST_LEVELS = 20
 _SPOILED = 0.8  # share of numbers from which a column of text is a column of numbers with slips
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}( .*)?")
+_WHOLE = r"^([+-]?\d+)\.0+$"  # a whole number as programs write it beside missing values
 _TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -105,8 +106,9 @@ class Encoding:
         is neither is missing.
         """
         levels = self.levels[str(column.name)]
-        text = column.dropna().map(label_of).str.strip()
+        text = column.dropna().map(label_of).astype(str).str.strip()
         text = text[text != ""]
+        text = text.where(text.isin(levels), text.str.replace(_WHOLE, r"\1", regex=True))
         unknown = text[~text.isin(levels)]
         if len(unknown):
             taken = "as missing" if len(levels) == 2 else "as none of them"

@@ -76,7 +76,7 @@ def _take(table: Table, column: str) -> list[str]:
         raise InputError(f"{table.name} holds empty rows only; expected one row per sample.")
     if blank.any():
         table.notes.append(f"{table.name}: {count(int(blank.sum()), 'empty row')} left out.")
-        table.frame = table.frame[~blank].reset_index(drop=True)
+        table.keep_rows(~blank)
         ids = [label for label, out in zip(ids, blank, strict=True) if not out]
     if np.any(empty & ~blank):
         raise InputError(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ._errors import InputError
 from ._types import DataFrame
@@ -54,6 +56,12 @@ class Table:
     def source_name(self) -> str:
         """How the source is called where nobody gave it a name."""
         return self.path.stem if self.key is None else f"{self.path.stem}.{self.key}"
+
+    def keep_rows(self, kept: npt.NDArray[np.bool_]) -> None:
+        """Leave out the other rows, of columns as they are written, too."""
+        self.frame = self.frame[kept].reset_index(drop=True)
+        if (read := self.as_text) is not None:
+            self.as_text = lambda column: list(compress(read(column), kept))
 
 
 def need_pandas() -> Any:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ._columns import choose_columns, stack
+from ._columns import as_written, choose_columns, known_columns, stack
 from ._encode import Encoding
 from ._errors import InputError, count, did_you_mean, listing
 from ._ids import find_ids, match_by_position
@@ -36,6 +36,7 @@ def read_sources(
     groups: str | Sequence[str] | None = None,
     task: Task | None = None,
     levels: Levels | None = None,
+    columns: Mapping[str, Sequence[str]] | None = None,
 ) -> Dataset:
     """Read a folder of tables, one table, or what a TOML file describes.
 
@@ -62,6 +63,9 @@ def read_sources(
         For new samples of a fitted model: the levels that columns of text had at the fit, by
         source and column, which is ``Dataset.levels``. The columns are then those of the fit, a
         level that it did not know is said, and a target is not needed and not read.
+    columns : mapping from str to list of str, optional
+        With ``levels``: the columns of ``Dataset.tables`` at the fit, by source. Others, whatever
+        they hold, are said and not read.
 
     Returns
     -------
@@ -104,7 +108,7 @@ def read_sources(
         ids=plan.ids if ids is None else ids,
         task=_check_task(task) or plan.task,
     )
-    return _Reading(plan, levels).dataset(Path(path))
+    return _Reading(plan, levels, columns).dataset(Path(path))
 
 
 def _make_plan(path: Path, sources: Mapping[str, Any] | Sequence[str] | None) -> Plan:
@@ -134,9 +138,14 @@ def _check_task(task: Task | None) -> Task | None:
 class _Reading:
     """One reading: the tables of all files, and the notes that gather on the way."""
 
-    def __init__(self, plan: Plan, levels: Levels | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        levels: Levels | None = None,
+        columns: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         self.plan = plan
-        self.known = levels
+        self.known, self.known_columns = levels, columns or {}
         self.levels: dict[str, dict[str, list[str]]] = {}
         self.notes = list(plan.notes)
         self.warnings: list[str] = []
@@ -306,8 +315,22 @@ class _Reading:
                 f"of them as its key{did_you_mean(source.key or '', keys) or '.'}"
             )
         table = tables[0]
-        frame = choose_columns(table, source)
+        frame = self._as_at_the_fit(choose_columns(table, source), table, source)
         return Table(file, frame, table.key, table.ids, doubt=table.doubt)
+
+    def _as_at_the_fit(self, frame: DataFrame, table: Table, source: Source) -> DataFrame:
+        """Only columns that a model knows, and its columns of text as they are written."""
+        if self.known is None:
+            return frame
+        texts = self.known.get(source.name, {})
+        if source.name in self.known_columns:
+            known = dict.fromkeys([*texts, *self.known_columns[source.name]])
+            if others := [column for column in frame.columns if column not in known]:
+                frame = known_columns(frame, known, table.name)
+                said = f"Source {source.name!r}: {listing(others, 3)} not used."
+                self.notes.append(said)
+                self.warnings.append(said)
+        return as_written(frame, table, texts)
 
     def _encoded(self, table: Table, source: Source) -> tuple[DataFrame, Kind]:
         """The numbers of a source by sample id, and what they are."""

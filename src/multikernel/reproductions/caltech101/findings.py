@@ -169,7 +169,7 @@ def _evidence_is_sparse(numbers: Numbers, problem: int) -> str:
     block, evidence = (numbers.weights[method][problem] > 0 for method in _SPARSE)
     common = np.mean(np.sum(block & evidence, axis=1) / np.maximum(np.sum(block, axis=1), 1))
     return _says(
-        "Empirical Bayes and the block 1-norm use very few kernels, and (slides) often not the same",
+        "Empirical Bayes and the block 1-norm use very few kernels, and (slides) not all the same",
         bool(max(n_used.values()) < 0.05 * numbers.arrangement.n_kernels and common < 1.0),
         f"On {PROBLEM} they use {n_used[EVIDENCE]:g} and {n_used[BLOCK_1]:g} kernels (medians); "
         f"{common:.0%} of those of the block 1-norm are also those of empirical Bayes.",
