@@ -1,5 +1,7 @@
 """The flowers experiment: no test image is looked at, and its figures are right."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +14,13 @@ from multikernel.reproductions import reproduce
 from multikernel.reproductions.flowers17 import Flowers17, features, methods, tables
 from multikernel.reproductions.flowers17.albums import DrawnFlowers, ImageFiles, draw_flower
 from multikernel.reproductions.flowers17.experiment import choose_c
-from multikernel.reproductions.flowers17.studies import Sizes, Study, draw_split, image_study
+from multikernel.reproductions.flowers17.studies import (
+    FromImages,
+    Sizes,
+    Study,
+    draw_split,
+    image_study,
+)
 
 pytest.importorskip("cv2")
 
@@ -54,6 +62,33 @@ def test_missing_images_are_named(tmp_path):
     (tmp_path / "flowers17").mkdir()
     with pytest.raises(FileNotFoundError, match=r"neither.*image_0001\.jpg.*--stand-in"):
         reproduce("flowers17", data=tmp_path, out=tmp_path / "out")
+
+
+def test_without_opencv_nothing_is_begun(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cv2", None)
+    folder = tmp_path / "flowers17" / "jpg"
+    folder.mkdir(parents=True)
+    for number in range(1, 1361):
+        (folder / f"image_{number:04}.jpg").touch()
+    for options in ({"stand_in": True}, {"data": tmp_path}):
+        with pytest.raises(ImportError, match=r"pip install 'multikernel\[images\]'"):
+            reproduce("flowers17", quick=True, out=tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_images_are_told_apart_by_content(tmp_path):
+    for name in ("a", "b"):
+        folder = tmp_path / name
+        folder.mkdir()
+        for number in (1, 2, 81, 82):
+            (folder / f"image_{number:04}.jpg").write_text(f"{number}")
+
+    def fingerprint(name):
+        return Flowers17().fingerprint(FromImages(ImageFiles(2, 2, tmp_path / name)))
+
+    assert fingerprint("a") == fingerprint("b")
+    (tmp_path / "b" / "image_0082.jpg").write_text("another")
+    assert fingerprint("a") != fingerprint("b")
 
 
 def test_words_do_not_depend_on_test_images(done):

@@ -147,3 +147,5 @@ def test_the_page_has_a_section_for_every_example(tmp_path, monkeypatch):
         assert section.table["data"] == ["cubic, 60 samples"]
     assert len(list(tmp_path.glob("multitask-*.png"))) == 4
     assert len(done.summary.findings) == 5
+    assert bands.caption == "Drawn echoes."
+    assert "onar" not in done.page.read_text()  # no name of real data on drawn ones

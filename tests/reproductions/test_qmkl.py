@@ -42,7 +42,7 @@ def done(tmp_path_factory):
 
 def test_the_quick_version_runs_to_its_tables(done):
     by_heading = {section.heading: section for section in done.summary.sections}
-    for heading in tables.HEADINGS.values():
+    for heading in (tables.HEADINGS | tables.DRAWN).values():
         assert by_heading[heading].table["regularizer"] == METHODS
         assert all(0 <= float(a) <= 1 for a in by_heading[heading].table["Acc."])
     first = by_heading[tables.HEADINGS["one"]]
@@ -200,6 +200,25 @@ def test_intervals_hold_the_mean_and_match_the_test():
         outside = row["low"] > 0 or row["high"] < 0
         assert outside == (corrected_p(x) < 0.05)
     assert table.loc["much better", "low"] > 0 > table.loc["alike", "low"]
+
+
+def test_a_stand_in_has_no_name_of_real_data(done):
+    page = done.page.read_text()
+    assert tables.DRAWN["tcga"] in page
+    assert not any(tables.HEADINGS[name] in page for name in tables.DRAWN)
+
+
+def test_real_data_are_told_apart_by_their_files(tmp_path):
+    def write(folder, content):
+        for file in QMKL.needs:
+            path = folder / file.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+        return QMKL().fingerprint(QMKL().load(folder))
+
+    first, moved = write(tmp_path / "a", "one"), write(tmp_path / "b", "one")
+    assert first == moved
+    assert write(tmp_path / "a", "two") != first
 
 
 def test_missing_data_are_named(tmp_path):

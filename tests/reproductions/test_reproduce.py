@@ -1,5 +1,6 @@
 """Any experiment: data that are missing, runs that go on, pages that keep what people wrote."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from multikernel import reproductions
 from multikernel.report import Section
 from multikernel.reproductions import DataFile, Experiment, Summary, reproduce
+from multikernel.reproductions.base import hash_files
 from multikernel.reproductions.page import update_docs
 
 
@@ -85,6 +87,53 @@ def test_it_goes_on_where_it_was_and_refuses_another_size(tmp_path, data):
         reproduce("doubling", data=data, out=tmp_path / "out", quick=True)
 
 
+def test_results_of_other_data_are_refused(tmp_path, data):
+    reproduce("doubling", data=data, out=tmp_path / "out")
+    (data / "numbers" / "one.txt").write_text("22")
+    with pytest.raises(ValueError, match="holds a run with other data"):
+        reproduce("doubling", data=data, out=tmp_path / "out")
+
+
+def test_results_of_another_version_are_refused(tmp_path, data, monkeypatch):
+    reproduce("doubling", data=data, out=tmp_path / "out")
+    module = sys.modules["multikernel.reproductions.reproduce"]
+    monkeypatch.setattr(module, "installed_versions", lambda names: dict.fromkeys(names, "9.9"))
+    with pytest.raises(ValueError, match="holds a run with other version"):
+        reproduce("doubling", data=data, out=tmp_path / "out")
+
+
+def test_kinds_of_runs_have_folders_of_their_own(tmp_path, data, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for quick in (True, False):
+        for stand_in in (True, False):
+            reproduce("doubling", data=data, quick=quick, stand_in=stand_in)
+    assert sorted(folder.name for folder in Path("reproductions").iterdir()) == [
+        "doubling",
+        "doubling-quick",
+        "doubling-quick-stand-in",
+        "doubling-stand-in",
+    ]
+
+
+def test_a_quick_run_says_so_first_and_prints_its_own_command(tmp_path, data):
+    done = reproduce("doubling", out=tmp_path / "quick", quick=True, stand_in=True)
+    page = done.page.read_text()
+    assert page.split("\n")[2] == ("- A quick look, at a fraction of the size of the experiment.")
+    assert "multikernel reproduce doubling --quick --stand-in: " in page
+    whole = reproduce("doubling", data=data, out=tmp_path / "whole").page.read_text()
+    assert "A quick look" not in whole
+    assert "multikernel reproduce doubling: " in whole
+
+
+def test_files_are_told_apart_by_content_not_by_place(tmp_path):
+    paths = [tmp_path / name for name in ("a", "b", "c")]
+    for path, content in zip(paths, ("one", "two", "one"), strict=True):
+        path.write_text(content)
+    a, b, c = paths
+    assert hash_files([a, b]) == hash_files([c, b])
+    assert len({hash_files(p) for p in ([a], [b], [a, b], [b, a])}) == 4
+
+
 def test_an_interrupt_leaves_what_is_done(tmp_path, data):
     def interrupt(n_done, n_tasks, name):
         raise KeyboardInterrupt
@@ -122,6 +171,33 @@ def test_a_task_that_fails_is_said(tmp_path, data):
 def test_an_unknown_name_lists_the_known(tmp_path):
     with pytest.raises(ValueError, match=r"no experiment 'doublin'; there are .*doubling"):
         reproduce("doublin", out=tmp_path)
+
+
+def test_docs_get_the_figures_of_the_page_and_no_others(tmp_path, data):
+    done = reproduce("doubling", data=data, out=tmp_path / "out")
+    (tmp_path / "out" / "doubling-of-last-year.png").write_bytes(b"old")
+    (tmp_path / "docs").mkdir()
+    update_docs(tmp_path / "docs", "doubling", done.page)
+    assert [path.name for path in (tmp_path / "docs").glob("*.png")] == ["doubling-a-table.png"]
+
+
+def test_equal_headings_have_figures_of_their_own(tmp_path, data, monkeypatch):
+    once = Doubling.summarize
+
+    def twice(self, results, data):
+        sections = [once(self, results, data).sections[0] for _ in range(2)]
+        sections[1].figure.set_size_inches(1, 1)
+        return Summary([], sections)
+
+    monkeypatch.setattr(Doubling, "summarize", twice)
+    done = reproduce("doubling", data=data, out=tmp_path / "out")
+    (tmp_path / "docs").mkdir()
+    update_docs(tmp_path / "docs", "doubling", done.page)
+    for folder in ("out", "docs"):
+        names = ("doubling-a-table.png", "doubling-a-table-2.png")
+        first, second = ((tmp_path / folder / name).read_bytes() for name in names)
+        assert first != second
+    assert all(f"]({name})" in done.page.read_text() for name in names)
 
 
 def test_docs_keep_what_people_wrote(tmp_path, data):

@@ -37,7 +37,7 @@ def add_to(app: Any) -> None:
         out: Annotated[
             Path | None,
             Option(
-                metavar="DIR", help="Folder of results and report. [default: reproductions/NAME]"
+                metavar="DIR", help="Folder of results and report. [default: reproductions/NAME, or NAME-quick]"
             ),
         ] = None,
         docs: Annotated[

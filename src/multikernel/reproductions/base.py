@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
+
+import joblib
 
 from ..report import Section
 
@@ -89,6 +92,17 @@ class Experiment(ABC):
     def load(self, folder: Path) -> Any:
         """The original data, from the folder of all data sets."""
 
+    def fingerprint(self, data: Any) -> str:
+        """What tells these data from others, so that no run goes on with the results of others.
+
+        Parameters
+        ----------
+        data : object
+            From :meth:`load` or :meth:`stand_in`. Where it names files instead of holding their
+            content, an experiment overrides this method by :func:`hash_files`.
+        """
+        return str(joblib.hash(data))
+
     def stand_in(self) -> Any:
         """Synthetic data of the same form, for those who lack the original."""
         raise ValueError(f"{self.name} has no stand-in, since its data are always there.")
@@ -104,3 +118,12 @@ class Experiment(ABC):
     @abstractmethod
     def summarize(self, results: Mapping[str, dict[str, Any]], data: Any) -> Summary:
         """Tables, figures and findings from the results by task."""
+
+
+def hash_files(paths: Iterable[Path]) -> str:
+    """A fingerprint of the content of files, in their order, wherever they lie."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()

@@ -13,7 +13,9 @@ from .._versions import installed_versions
 from ..report import Section, cell_text, save_sections
 from .base import Experiment, Summary
 
+_QUICK = "A quick look, at a fraction of the size of the experiment."
 _BEGIN, _END = "<!-- begin: written by the command below -->", "<!-- end -->"
+_FIGURE = re.compile(r"^!\[.*\]\((\S+\.png)\)$", re.MULTILINE)
 _DPI = 110
 
 
@@ -36,19 +38,18 @@ def save_pages(
     -------
     report, page : Path
     """
-    lead = list(summary.findings)
-    if stand_in:
-        lead.insert(0, f"These are {stand_in}, not the original data.")
-        for section in summary.sections:
-            _stamp(section.figure, stand_in)
+    lead = _caveats(experiment.quick, stand_in) + summary.findings
+    for section in summary.sections:
+        _stamp(section.figure, stand_in)
     figures = _save_figures(folder, experiment.name, summary.sections)
+    run = _run(experiment, seconds, bool(stand_in))
     page = folder / "page.md"
-    write_atomically(page, _markdown(experiment, lead, summary, figures, seconds).encode())
+    write_atomically(page, _markdown(experiment.title, lead, summary, figures, run).encode())
     report = save_sections(
         folder / "report.html",
         title=experiment.title,
         lead=lead,
-        sections=[*summary.sections, Section("Run", (_run(experiment, seconds),))],
+        sections=[*summary.sections, Section("Run", (run,))],
     )
     return report, page
 
@@ -69,8 +70,8 @@ def update_docs(folder: Path, name: str, page: Path) -> Path:
         before, rest = text.split(_BEGIN, 1)
         after = rest.split(_END, 1)[1]
     body = page.read_text(encoding="utf-8")
-    for figure in sorted(page.parent.glob(f"{name}-*.png")):
-        write_atomically(folder / figure.name, figure.read_bytes())
+    for figure in _FIGURE.findall(body):
+        write_atomically(folder / figure, (page.parent / figure).read_bytes())
     if not before:
         heading, body = body.split("\n", 1)
         before = f"{heading}\n\n"
@@ -81,20 +82,27 @@ def update_docs(folder: Path, name: str, page: Path) -> Path:
 
 
 def _save_figures(folder: Path, name: str, sections: Sequence[Section]) -> dict[int, str]:
-    """PNG files, by the number of the section."""
+    """PNG files, by the number of the section; equal headings are told apart by that number."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = {}
+    names: dict[int, str] = {}
     for k, section in enumerate(sections):
         if section.figure is not None:
-            names[k] = f"{name}-{_slug(section.heading)}.png"
+            file = f"{name}-{_slug(section.heading)}.png"
+            names[k] = f"{file[:-4]}-{k + 1}.png" if file in names.values() else file
             buffer = io.BytesIO()
             section.figure.savefig(buffer, format="png", dpi=_DPI, bbox_inches="tight")
             write_atomically(folder / names[k], buffer.getvalue())
     return names
 
 
+def _caveats(quick: bool, stand_in: str) -> list[str]:
+    """What to know before the findings."""
+    sentences = [_QUICK] if quick else []
+    return sentences + ([f"These are {stand_in}, not the original data."] if stand_in else [])
+
+
 def _stamp(figure: Any, stand_in: str) -> None:
-    if figure is not None:
+    if figure is not None and stand_in:
         below = {"va": "top", "fontsize": 8, "color": "#b00000"}
         figure.text(0.0, -0.01, f"stand-in: {stand_in}", **below)
 
@@ -103,30 +111,26 @@ def _slug(heading: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")
 
 
-def _run(experiment: Experiment, seconds: float) -> str:
-    size = " --quick" if experiment.quick else ""
+def _run(experiment: Experiment, seconds: float, stand_in: bool) -> str:
+    options = experiment.quick * " --quick" + stand_in * " --stand-in"
     versions = ", ".join(f"{name} {version}" for name, version in installed_versions().items())
     return (
-        f"multikernel reproduce {experiment.name}{size}: {seconds / 60:.1f} minutes of work, one "
-        f"core for each task; {versions}. Paper: {experiment.paper}"
+        f"multikernel reproduce {experiment.name}{options}: {seconds / 60:.1f} minutes of work, "
+        f"wall clock, one core for each task; {versions}. Paper: {experiment.paper}"
     )
 
 
 def _markdown(
-    experiment: Experiment,
-    lead: Sequence[str],
-    summary: Summary,
-    figures: Mapping[int, str],
-    seconds: float,
+    title: str, lead: Sequence[str], summary: Summary, figures: Mapping[int, str], run: str
 ) -> str:
-    parts = [f"# {experiment.title}", "\n".join(f"- {sentence}" for sentence in lead)]
+    parts = [f"# {title}", "\n".join(f"- {sentence}" for sentence in lead)]
     for k, section in enumerate(summary.sections):
         parts += [f"## {section.heading}", *section.text]
         if section.table is not None:
             parts += [section.caption, markdown_table(section.table)]
         if k in figures:
             parts.append(f"![{section.alt}]({figures[k]})")
-    parts.append(_run(experiment, seconds))
+    parts.append(run)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

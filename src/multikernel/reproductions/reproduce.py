@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from .._running import Progress, run_tasks
 from .._store import Store
+from .._versions import installed_versions
 from .base import DataFile, Experiment, Summary
 from .page import save_pages
 
@@ -67,8 +68,9 @@ def reproduce(
     data : path-like, optional
         The folder of all data sets.
     out : path-like, optional
-        Folder of results and report; by default ``reproductions/NAME``. Every finished task is
-        kept there: the same call goes on where it was stopped.
+        Folder of results and report; by default ``reproductions/NAME``, with ``-quick`` and
+        ``-stand-in`` after it where they apply. Every finished task is kept there: the same call
+        goes on where it was stopped.
     quick : bool, default=False
         Look at every step in less than two minutes.
     stand_in : bool, default=False
@@ -84,18 +86,11 @@ def reproduce(
         With ``summary=None`` after an interrupt from the keyboard.
     """
     experiment = _experiment(name, quick)
-    folder = Path("reproductions", name) if out is None else Path(out)
+    folder = _default_folder(name, quick, stand_in) if out is None else Path(out)
     loaded = experiment.stand_in() if stand_in else _load(experiment, data)
     tasks = [_Part(experiment, task) for task in experiment.tasks(loaded)]
-    plan = {
-        "experiment": name,
-        "data": experiment.stand_in_name if stand_in else "original",
-        "settings": experiment.settings,
-        "size": "quick" if quick else "whole",
-    }
-    outcome = run_tasks(
-        tasks, loaded, Store(folder / _TASKS, plan), n_jobs=n_jobs, progress=progress
-    )
+    store = Store(folder / _TASKS, plan_of(experiment, loaded, stand_in=stand_in))
+    outcome = run_tasks(tasks, loaded, store, n_jobs=n_jobs, progress=progress)
     for error in outcome.errors.values():
         raise error
     results = {tasks[k].task: result for k, result in outcome.results.items()}
@@ -106,6 +101,18 @@ def reproduce(
     summary = experiment.summarize({task: r["result"] for task, r in results.items()}, loaded)
     report, page = save_pages(folder, experiment, summary, seconds=seconds, stand_in=used)
     return Reproduction(name, summary, len(results), len(tasks), seconds, used, report, page)
+
+
+def plan_of(experiment: Experiment, data: Any, *, stand_in: bool) -> dict[str, Any]:
+    """What a run is: results under another plan are never met."""
+    origin = experiment.stand_in_name if stand_in else "original"
+    return {
+        "experiment": experiment.name,
+        "data": f"{origin}, {experiment.fingerprint(data)}",
+        "settings": experiment.settings,
+        "size": "quick" if experiment.quick else "whole",
+        "version": installed_versions(["multikernel"])["multikernel"],
+    }
 
 
 @dataclass(frozen=True)
@@ -128,6 +135,11 @@ class _Part:
         with threadpool_limits(limits=1, user_api="blas"):  # one core for each task
             result = self.experiment.run(self.task, data)
         return {"result": result, "seconds": time.perf_counter() - began}
+
+
+def _default_folder(name: str, quick: bool, stand_in: bool) -> Path:
+    """One folder for each kind of run, so that none is refused because of another."""
+    return Path("reproductions", name + quick * "-quick" + stand_in * "-stand-in")
 
 
 def _experiment(name: str, quick: bool) -> Experiment:

@@ -58,10 +58,14 @@ class ImageFiles(Album):
         """Whether all images are there."""
         return len(list(folder.glob("image_*.jpg"))) == _N_ORIGINAL
 
+    def path(self, i: int) -> Path:
+        """Where one image lies."""
+        number = i // self.n_each * _EACH_ORIGINAL + i % self.n_each + 1
+        return self.folder / f"image_{number:04}.jpg"
+
     def image(self, i: int) -> Any:
         """Read one image."""
-        number = i // self.n_each * _EACH_ORIGINAL + i % self.n_each + 1
-        return read_image(self.folder / f"image_{number:04}.jpg")
+        return read_image(self.path(i))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...datasets import load_flowers17
-from ..base import DataFile, Experiment, Summary
+from ...images._opencv import opencv
+from ..base import DataFile, Experiment, Summary, hash_files
 from .albums import DrawnFlowers, ImageFiles
 from .methods import Method, methods
 from .studies import FromAuthors, FromImages, Sizes, Source, Study
@@ -66,11 +67,19 @@ class Flowers17(Experiment):
                 f"{folder} has neither all of jpg/image_0001.jpg to image_1360.jpg nor the "
                 f"authors' distance matrices; see {_WHERE}, or draw flowers by --stand-in."
             )
+        opencv()  # without it every task would fail
         return FromImages(ImageFiles(self.sizes.n_classes, self.sizes.n_each, folder / "jpg"))
 
     def stand_in(self) -> Source:
         """Flowers drawn by seeds."""
+        opencv()
         return FromImages(DrawnFlowers(self.sizes.n_classes, self.sizes.n_each))
+
+    def fingerprint(self, data: Source) -> str:
+        """Of the content of the images, if there are files."""
+        if isinstance(data, FromImages) and isinstance(data.album, ImageFiles):
+            return hash_files(data.album.path(i) for i in range(len(data.album)))
+        return super().fingerprint(data)
 
     def tasks(self, data: Source) -> list[str]:
         """Every method on every split."""

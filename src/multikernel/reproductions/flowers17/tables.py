@@ -9,6 +9,7 @@ import numpy as np
 
 from ...displays._style import INK, PALETTE, quiet_axes
 from ...report import Section
+from .._text import spread
 from ..base import Summary
 
 # Table 1 of the paper: the method of Gehler and Nowozin (2009), and the paper's own model
@@ -66,7 +67,7 @@ def _row(name: str, part: Any, paper: str) -> dict[str, str]:
     validation = part["validation"].dropna()
     return {
         "method": name,
-        "accuracy": spread(part["accuracy"]),
+        "accuracy": spread(100 * part["accuracy"]),
         "paper": paper,
         "each split": ", ".join(f"{100 * a:.1f}" for a in part["accuracy"]),
         "validation": f"{100 * validation.mean():.1f}" if len(validation) else "",
@@ -75,12 +76,6 @@ def _row(name: str, part: Any, paper: str) -> dict[str, str]:
         "fit, s": f"{part['fit_seconds'].median():.3g}",
         "predict, s": f"{part['predict_seconds'].median():.2g}",
     }
-
-
-def spread(accuracy: Any) -> str:
-    """Mean and standard deviation, in percent."""
-    mean = f"{100 * accuracy.mean():.1f}"
-    return f"{mean} ± {100 * accuracy.std(ddof=1):.1f}" if len(accuracy) > 1 else mean
 
 
 def weight_table(frame: Any, names: Sequence[str]) -> dict[str, list[Any]]:

@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._component import Array
+from .. import _origins
 from ..base import DataFile
 
-_UCI = "https://archive.ics.uci.edu"
 FILES = (
     DataFile(
         "school/school.mat",
         "exam scores of 15,362 pupils in 139 schools",
         "https://github.com/jiayuzhou/MALSAR",
     ),
-    DataFile("sonar/sonar.csv", "sonar echoes of mines and rocks, 208 rows", _UCI),
-    DataFile("concrete/concrete.csv", "strength of concrete, 1,030 rows", _UCI),
-    DataFile("energy_efficiency/energy.csv", "heating load of 768 buildings", _UCI),
+    DataFile("sonar/sonar.csv", "sonar echoes of mines and rocks, 208 rows", _origins.SONAR),
+    DataFile("concrete/concrete.csv", "strength of concrete, 1,030 rows", _origins.CONCRETE),
+    DataFile("energy_efficiency/energy.csv", "heating load of 768 buildings", _origins.ENERGY),
 )
 STAND_IN = "synthetic schools, echoes and tables"
 N_BANDS = 60
@@ -46,11 +46,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Data:
-    """What the three examples are about."""
+    """What the three examples are about, and whether it was drawn."""
 
     school: School
     sonar: Table
     tables: Mapping[str, Table]
+    drawn: bool = False
 
 
 def load_data(folder: Path) -> Data:
@@ -77,7 +78,7 @@ def make_data() -> Data:
     noise = rng.normal(size=(90, N_BANDS + 4))
     X = np.sum([noise[:, k : k + N_BANDS] for k in range(5)], axis=0)  # neighbours are alike
     y = X[:, 12:20].sum(axis=1) - X[:, 40:46].sum(axis=1) + 6 * rng.normal(size=90) > 0
-    return Data(_make_school(rng), Table(X, y), {"cubic": _make_table(rng)})
+    return Data(_make_school(rng), Table(X, y), {"cubic": _make_table(rng)}, drawn=True)
 
 
 def few_schools(school: School, n_schools: int) -> School:

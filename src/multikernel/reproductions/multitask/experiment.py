@@ -109,7 +109,9 @@ class MultiTask(Experiment):
                 case ["school", n_pupils, _]:
                     pupils.setdefault(int(n_pupils), []).append(result)
         n_schools = len(set(data.school.task.tolist()))
-        about_school, first = school.summarize_school(dict(sorted(pupils.items())), n_schools)
-        about_groups, second = groups.summarize_groups(bands)
+        about_school, first = school.summarize_school(
+            dict(sorted(pupils.items())), n_schools, data.drawn
+        )
+        about_groups, second = groups.summarize_groups(bands, data.drawn)
         about_wedge, rest = wedge.summarize_wedge(orders)
         return Summary([*about_school, *about_groups, *about_wedge], [first, second, *rest])

@@ -14,11 +14,16 @@ from sklearn.preprocessing import StandardScaler
 from ...estimators import MKLClassifierCV
 from ...kernels import KernelSet
 from ...report import Section
+from .._text import spread
 from .data import N_BANDS, Table
-from .text import spread
 
 _WIDTH, _STEP = 10, 5
 _TRAIN = 0.7
+_SONAR = (
+    "The sixty variables of the sonar data are energies in neighbouring frequency bands of one "
+    "sweep, from low to high."
+)
+_DRAWN = "Sixty variables were drawn so that neighbours are alike, as frequencies of one sweep are."
 COSTS = tuple(float(C) for C in np.geomspace(0.01, 10, 7))
 DESIGNS: dict[str, dict[str, list[int]]] = {
     "overlapping bands": {
@@ -53,10 +58,8 @@ def run_groups(sonar: Table, seed: int, n_folds: int) -> dict[str, Any]:
         used = used_columns(np.ravel(model.weights_), groups)
         out[name] = {
             "accuracy": float(model.score(Z, sonar.y[test])),
-            "C": float(model.C_),
             "used": np.flatnonzero(used).tolist(),
             "n_groups": int(np.count_nonzero(model.weights_)),
-            "gap": float(model.gap_),
         }
     return out
 
@@ -88,8 +91,9 @@ def stability(sets: Sequence[Sequence[int]]) -> float:
     return float(np.mean([len(a & b) / max(len(a | b), 1) for a, b in pairs])) if pairs else 1.0
 
 
-def summarize_groups(results: Sequence[dict[str, Any]]) -> tuple[list[str], Section]:
+def summarize_groups(results: Sequence[dict[str, Any]], drawn: bool) -> tuple[list[str], Section]:
     """Accuracy, frequencies in use and their stability, by design."""
+    name = "Drawn echoes" if drawn else "Sonar: mines against rocks"
     overlap = {name: stability([r[name]["used"] for r in results]) for name in DESIGNS}
     table: dict[str, list[Any]] = {
         "groups": list(DESIGNS),
@@ -101,8 +105,7 @@ def summarize_groups(results: Sequence[dict[str, Any]]) -> tuple[list[str], Sect
         "stability": [f"{overlap[n]:.2f}" for n in DESIGNS],
     }
     text = (
-        "The sixty variables of the sonar data are energies in neighbouring frequency bands of one "
-        "sweep, from low to high. An echo may span several neighbours, and nobody knows "
+        f"{_DRAWN if drawn else _SONAR} An echo may span several neighbours, and nobody knows "
         f"where it begins: groups of {_WIDTH} frequencies that begin at every {_STEP}th, so that "
         "all but the outermost are in two, follow it where separate groups would cut it.",
         "Linear kernels of unit mean diagonal under the block 1-norm, which is the latent group "
@@ -115,14 +118,14 @@ def summarize_groups(results: Sequence[dict[str, Any]]) -> tuple[list[str], Sect
         "Overlapping bands of frequencies",
         text,
         table,
-        "Sonar: mines against rocks.",
+        f"{name}.",
         _figure(results),
         "How often each frequency is in use, by design of the groups",
     )
-    return [_finding(results, overlap)], section
+    return [_finding(name.partition(":")[0], results, overlap)], section
 
 
-def _finding(results: Sequence[dict[str, Any]], overlap: Mapping[str, float]) -> str:
+def _finding(data: str, results: Sequence[dict[str, Any]], overlap: Mapping[str, float]) -> str:
     def mean(name: str) -> str:
         accuracy = 100 * np.mean([r[name]["accuracy"] for r in results])
         runs = np.mean([n_runs(r[name]["used"]) for r in results])
@@ -130,7 +133,7 @@ def _finding(results: Sequence[dict[str, Any]], overlap: Mapping[str, float]) ->
 
     first, *others = list(DESIGNS)[:3]
     return (
-        f"Sonar: {first} reach {mean(first)}; " + "; ".join(f"{n} {mean(n)}" for n in others) + "."
+        f"{data}: {first} reach {mean(first)}; " + "; ".join(f"{n} {mean(n)}" for n in others) + "."
     )
 
 

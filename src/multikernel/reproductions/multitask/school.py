@@ -15,8 +15,9 @@ from ...losses import Squared
 from ...regularizers import LpNorm
 from ...report import Section
 from ...solvers import Problem, choose_solver
+from .._text import spread
 from .data import School
-from .text import explained, spread
+from .text import explained
 
 Rows = NDArray[np.intp]
 SHARINGS = (0.0, 0.9, 0.98, 0.995, 0.999, 1.0)
@@ -124,8 +125,9 @@ def _score(
 Results = Mapping[int, Sequence[dict[str, Any]]]
 
 
-def summarize_school(results: Results, n_schools: int) -> tuple[list[str], Section]:
+def summarize_school(results: Results, n_schools: int, drawn: bool) -> tuple[list[str], Section]:
     """The explained variance of every coupling, by the number of pupils."""
+    name = "Drawn schools" if drawn else "Schools"
     table: dict[str, list[Any]] = {"coupling": list(METHODS)}
     for n_pupils, r in results.items():
         table[f"{n_pupils} pupils, %"] = [
@@ -141,8 +143,9 @@ def summarize_school(results: Results, n_schools: int) -> tuple[list[str], Secti
     ]
     sizes = ", ".join(f"{r[0]['pooled']['n_train']:,}" for r in results.values())
     text = (
-        f"{n_schools} schools, of which some pupils each are for training ({sizes} in all), and a "
-        f"quarter for test ({last[0]['pooled']['n_test']:,}); {len(last)} random splits. One "
+        f"{n_schools} {'drawn ' * drawn}schools, of which some pupils each are for training "
+        f"({sizes} in all), and a quarter for test ({last[0]['pooled']['n_test']:,}); "
+        f"{len(last)} random splits. One "
         "linear kernel on standardised attributes and a constant, squared loss. The explained "
         "variance is that over all test pupils. C and the sharing are chosen on a third of the "
         "training pupils, never on test pupils.",
@@ -152,14 +155,14 @@ def summarize_school(results: Results, n_schools: int) -> tuple[list[str], Secti
         "last is the weight of the shared kernel beside the mean weight of the schools' own.",
     )
     section = Section(
-        "Schools",
+        name,
         text,
         table,
         "Explained variance on test pupils.",
         _figure(results),
         "Explained variance on validation pupils against the sharing, one line per training size",
     )
-    return _findings(results), section
+    return _findings(name, results), section
 
 
 def for_one_pupil(shared: float, n_schools: int) -> float:
@@ -200,7 +203,7 @@ def _figure(results: Results) -> Any:
     return figure
 
 
-def _findings(results: Results) -> list[str]:
+def _findings(name: str, results: Results) -> list[str]:
     n_pupils, last = list(results.items())[-1]
     means = {m: 100 * np.mean([s[m]["explained"] for s in last]) for m in METHODS}
     best = max(means, key=means.__getitem__)
@@ -210,7 +213,7 @@ def _findings(results: Results) -> list[str]:
     }
     largest = max(s["learned sharing"] for r in results.values() for s in r)
     return [
-        f"Schools ({n_pupils} pupils of each): {best} explains most, {means[best]:.1f} %, against "
+        f"{name} ({n_pupils} pupils of each): {best} explains most, {means[best]:.1f} %, against "
         f"{means['pooled']:.1f} % pooled and {means['independent']:.1f} % independent; better than "
         "pooled in "
         + ", ".join(f"{count} ({method})" for method, count in wins.items())

@@ -12,8 +12,9 @@ from sklearn.preprocessing import StandardScaler
 from ...estimators import MKLRegressorCV
 from ...kernels import RBF, KernelFamily, KernelSet, Polynomial
 from ...report import Section
+from .._text import spread
 from .data import Table
-from .text import explained, spread
+from .text import explained
 
 DEGREES = (1, 2, 3, 4, 5, 6)
 WIDTHS = (16.0, 8.0, 4.0, 2.0, 1.0, 0.5, 0.25, 0.125)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..base import DataFile, Experiment, Summary
+from ..base import DataFile, Experiment, Summary, hash_files
 from .methods import Grid, fit_weights, regularizers, run_fold, splits
 from .studies import Archive, fold_kernels
 from .tables import summarize
@@ -84,6 +84,12 @@ class QMKL(Experiment):
         """Drawn studies in the place of the real ones."""
         return Archive(None, self.quick)
 
+    def fingerprint(self, data: Archive) -> str:
+        """Of the content of the files, if there are some."""
+        if data.folder is None:
+            return super().fingerprint(data)
+        return hash_files(data.folder / file.path for file in self.needs)
+
     def tasks(self, data: Archive) -> list[str]:
         """The matrices of the first study, then every fold of every study."""
         first, tcga, mfeat = self.sizes.repeats
@@ -115,7 +121,7 @@ class QMKL(Experiment):
 
         matrices = {name: results[f"{_ALL_PEOPLE}, {name}"] for name in MATRICES}
         frame = pd.DataFrame([row for result in results.values() for row in result.get("rows", ())])
-        return summarize(frame, matrices)
+        return summarize(frame, matrices, drawn=data.folder is None)
 
 
 def _matrix(data: Archive, name: str) -> dict[str, Any]:

@@ -11,12 +11,14 @@ from ...displays import QNormDisplay
 from ...displays._style import INK, PALETTE, quiet_axes
 
 _TITLES = {"one": "one study", "several": "several studies", "tcga": "tumours", "mfeat": "digits"}
+_DRAWN = {"tcga": "drawn, three sources", "mfeat": "drawn, six sources"}
 
 
-def draw_differences(gains: Mapping[str, Any], paper: Mapping[str, float]) -> Any:
+def draw_differences(gains: Mapping[str, Any], paper: Mapping[str, float], drawn: bool) -> Any:
     """Points over the 2-norm with 95 % intervals, one panel per study."""
     from matplotlib.figure import Figure
 
+    titles = _TITLES | _DRAWN if drawn else _TITLES
     methods = list(next(iter(gains.values())).index)
     figure = Figure(figsize=(9, 0.28 * len(methods) + 1.0), layout="constrained")
     panels = figure.subplots(1, len(gains), sharey=True, squeeze=False)[0]
@@ -32,7 +34,7 @@ def draw_differences(gains: Mapping[str, Any], paper: Mapping[str, float]) -> An
             shown = [k for k, method in enumerate(methods) if method in paper]
             values = [paper[methods[k]] for k in shown]
             ax.plot(values, shown, "D", color=PALETTE[5], markersize=5, label="paper, ADNI")
-        ax.set_title(_TITLES[name], fontsize=10, color=INK)
+        ax.set_title(titles[name], fontsize=10, color=INK)
         quiet_axes(ax, grid="x")
     panels[0].set_yticks(rows, methods, fontsize=9)
     panels[0].invert_yaxis()

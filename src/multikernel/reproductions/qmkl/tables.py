@@ -30,20 +30,30 @@ HEADINGS = {
     "tcga": "Subtypes of breast cancer from three kinds of molecules",
     "mfeat": "Handwritten digits from six descriptions",
 }
+DRAWN = {
+    "tcga": "Drawn classes, three sources",
+    "mfeat": "Drawn classes, six sources",
+}
 
 
-def summarize(frame: Any, matrices: Mapping[str, dict[str, Any]]) -> Summary:
-    """A table for every study, all differences in one figure, and the matrices."""
+def summarize(
+    frame: Any, matrices: Mapping[str, dict[str, Any]], *, drawn: bool = False
+) -> Summary:
+    """A table for every study, all differences in one figure, and the matrices.
+
+    With ``drawn``, drawn data are in the place of the real ones, and named so.
+    """
+    headings = HEADINGS | DRAWN if drawn else HEADINGS
     parts = parts_of(frame)
     gains = {name: differences(part) for name, part in parts.items()}
     overview = Section(
         "Accuracy gained over 2-norm MKL",
-        figure=draw_differences(gains, _paper_gains()),
+        figure=draw_differences(gains, _paper_gains(), drawn),
         alt="Differences of accuracy to the 2-norm with 95 % intervals, and those of the paper",
     )
     tables = [
         Section(
-            HEADINGS[name],
+            headings[name],
             (_caption(part),),
             table(part, gains[name], printed=name in ("one", "several")),
             "p: paired t-test over folds against the best; p corrected: allows for training sets "

@@ -11,17 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._component import Array
+from .. import _origins
 from ..base import DataFile
 
-_UCI = "https://archive.ics.uci.edu"
 FILES = (
-    DataFile("liver_bupa/bupa.data", "BUPA liver disorders, 345 rows", _UCI),
-    DataFile("pima/pima-indians-diabetes.data", "Pima Indians diabetes, 768 rows", _UCI),
-    DataFile("ionosphere/ionosphere.data", "radar returns, 351 rows", _UCI),
-    DataFile("wpbc/wpbc.data", "Wisconsin prognostic breast cancer, 198 rows", _UCI),
-    DataFile("sonar/sonar.csv", "sonar echoes of mines and rocks, 208 rows", _UCI),
+    DataFile("liver_bupa/bupa.data", "BUPA liver disorders, 345 rows", _origins.LIVER),
+    DataFile("pima/pima-indians-diabetes.data", "Pima Indians diabetes, 768 rows", _origins.PIMA),
+    DataFile("ionosphere/ionosphere.data", "radar returns, 351 rows", _origins.IONOSPHERE),
+    DataFile("wpbc/wpbc.data", "Wisconsin prognostic breast cancer, 198 rows", _origins.WPBC),
+    DataFile("sonar/sonar.csv", "sonar echoes of mines and rocks, 208 rows", _origins.SONAR),
 )
 STAND_IN = "Gaussian clouds of the size of the five data sets"
+_SHAPES = ((345, 6), (768, 8), (351, 33), (194, 33), (208, 60), (194, 32))  # of what clouds replace
 _TIME = 0  # column of WPBC that was known only after the outcome
 
 
@@ -48,9 +49,7 @@ def load_studies(folder: Path) -> dict[str, Study]:
 
 def make_studies(scale: float) -> dict[str, Study]:
     """Two overlapping Gaussian clouds for each data set, of which few variables differ."""
-    sizes = {"Liver": (345, 6), "Pima": (768, 8), "Ionosphere": (351, 33), "WPBC": (194, 33)}
-    sizes |= {"Sonar": (208, 60), "WPBC without time": (194, 32)}
-    return {name: _draw(name, round(scale * n), p) for name, (n, p) in sizes.items()}
+    return {f"clouds {k}": _draw(k, round(scale * n), p) for k, (n, p) in enumerate(_SHAPES, 1)}
 
 
 def thin(study: Study, n: int) -> Study:
@@ -59,8 +58,8 @@ def thin(study: Study, n: int) -> Study:
     return Study(study.X[rows, :12], study.y[rows])
 
 
-def _draw(name: str, n: int, n_features: int) -> Study:
-    rng = np.random.default_rng([n_features, *name.encode()])
+def _draw(seed: int, n: int, n_features: int) -> Study:
+    rng = np.random.default_rng(seed)
     y = rng.random(n) < 0.4
     X = rng.normal(size=(n, n_features))
     X[:, :3] += np.where(y, 0.7, -0.3)[:, None]

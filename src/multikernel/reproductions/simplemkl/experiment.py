@@ -114,7 +114,6 @@ def _result(fit: Fit, right: float, kinds: list[str]) -> dict[str, Any]:
     return {
         "accuracy": right,
         "n_used": int(np.count_nonzero(d)),
-        "n_visible": int(np.count_nonzero(d > 1e-3)),
         "seconds": fit.seconds,
         "n_passes": fit.n_passes,
         "n_restarts": fit.n_restarts,

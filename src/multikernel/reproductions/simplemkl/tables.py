@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...report import Section
+from .._text import spread
 from ..base import Summary
 
 Results = Mapping[str, Sequence[dict[str, Any]]]
@@ -26,14 +27,8 @@ def _values(results: Sequence[dict[str, Any]], fit: str, key: str) -> list[float
     return [float(result[fit][key]) for result in results]
 
 
-def _spread(values: Sequence[float], digits: int = 1) -> str:
-    """Mean and standard deviation over splits."""
-    deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-    return f"{np.mean(values):.{digits}f} ± {deviation:.{digits}f}"
-
-
 def _percent(values: Sequence[float]) -> str:
-    return _spread([100 * value for value in values])
+    return spread([100 * value for value in values])
 
 
 def _main(results: Results) -> Section:
@@ -42,9 +37,9 @@ def _main(results: Results) -> Section:
         "samples": [r[0]["n_train"] for r in results.values()],
         "kernels": [r[0]["n_kernels"] for r in results.values()],
         "accuracy, %": [_percent(_values(r, "printed", "accuracy")) for r in results.values()],
-        "kernels in use": [_spread(_values(r, "printed", "n_used")) for r in results.values()],
-        "seconds": [_spread(_values(r, "printed", "seconds"), 2) for r in results.values()],
-        "passes": [_spread(_values(r, "printed", "n_passes"), 0) for r in results.values()],
+        "kernels in use": [spread(_values(r, "printed", "n_used")) for r in results.values()],
+        "seconds": [spread(_values(r, "printed", "seconds"), 2) for r in results.values()],
+        "passes": [spread(_values(r, "printed", "n_passes"), 0) for r in results.values()],
         "largest gap": [max(_values(r, "printed", "gap")) for r in results.values()],
         "restarts": [_restarts(r) for r in results.values()],
     }
@@ -57,7 +52,7 @@ def _main(results: Results) -> Section:
         "A kernel is in use if its weight is not zero, with no threshold. A pass reads all kernels "
         "once. Seconds are of one processor, for the weights, not for the Gram matrices. Restarts "
         "are of the solver where it stood still, over all splits and all fits of both tables. The "
-        "figures of the paper are not beside them: its text was not at hand to check them by.",
+        "paper's own figures are not beside them, since its text was not consulted for them.",
     )
     return Section("Table 1", text, table, "Unit trace, C = 100, gap 0.01.")
 
@@ -69,7 +64,7 @@ def _restarts(results: Sequence[dict[str, Any]]) -> int:
 
 def _conventions(results: Results) -> Section:
     def column(fit: str, key: str) -> list[str]:
-        show = _percent if key == "accuracy" else _spread
+        show = _percent if key == "accuracy" else spread
         return [show(_values(r, fit, key)) for r in results.values()]
 
     table: dict[str, list[Any]] = {

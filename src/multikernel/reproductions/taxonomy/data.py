@@ -14,6 +14,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from ...datasets import load_motorcycle
 from ...kernels import KernelBundle
+from .. import _origins
 from ..base import DataFile
 
 Array = NDArray[np.float64]
@@ -24,18 +25,19 @@ _MANY = (0.5, 1.0, 2.0, 5.0, 7.0, 10.0, 12.0, 15.0, 17.0, 20.0)
 _FEW = (0.1, 0.3, 1.0, 3.0, 10.0)
 _FINE = tuple(np.geomspace(0.03, 3.0, 10).tolist())
 
-_UCI = "https://archive.ics.uci.edu"
 FILES = {
-    "ionosphere": DataFile("ionosphere/ionosphere.data", "351 radar returns, label last", _UCI),
-    "sonar": DataFile("sonar/sonar.csv", "208 sonar returns, label last", _UCI),
-    "pima": DataFile(
-        "pima/pima-indians-diabetes.data",
-        "768 people, label last",
-        "https://doi.org/10.1613/jair.295",
+    "ionosphere": DataFile(
+        "ionosphere/ionosphere.data", "351 radar returns, label last", _origins.IONOSPHERE
     ),
-    "concrete": DataFile("concrete/concrete.csv", "1,030 mixtures, strength last", _UCI),
+    "sonar": DataFile("sonar/sonar.csv", "208 sonar returns, label last", _origins.SONAR),
+    "pima": DataFile("pima/pima-indians-diabetes.data", "768 people, label last", _origins.PIMA),
+    "concrete": DataFile(
+        "concrete/concrete.csv", "1,030 mixtures, strength last", _origins.CONCRETE
+    ),
     "energy_efficiency": DataFile(
-        "energy_efficiency/energy.csv", "768 buildings, heating and cooling load last", _UCI
+        "energy_efficiency/energy.csv",
+        "768 buildings, heating and cooling load last",
+        _origins.ENERGY,
     ),
 }
 _POSITIVE: dict[str, Any] = {"ionosphere": "g", "sonar": "M", "pima": 1}
