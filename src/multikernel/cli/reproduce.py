@@ -37,7 +37,8 @@ def add_to(app: Any) -> None:
         out: Annotated[
             Path | None,
             Option(
-                metavar="DIR", help="Folder of results and report. [default: reproductions/NAME, or NAME-quick]"
+                metavar="DIR",
+                help="Folder of results and report. [default: reproductions/NAME, or NAME-quick]",
             ),
         ] = None,
         docs: Annotated[

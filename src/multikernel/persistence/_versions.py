@@ -25,9 +25,10 @@ def check_format(written: dict[str, Any], name: str) -> None:
     """Refuse a file of a format that this library does not know."""
     if written["format"] > FORMAT:
         theirs = written["versions"].get("multikernel")
+        ours = current_versions()["multikernel"]
         raise ValueError(
             f"{name} has format {written['format']} of multikernel {theirs}, but "
-            f"multikernel {current_versions()['multikernel']} reads formats up to {FORMAT}: upgrade "
+            f"multikernel {ours} reads formats up to {FORMAT}: upgrade "
             "multikernel to load it."
         )
 
