@@ -258,6 +258,16 @@ def test_estimators_of_your_own(problem):
         result.weights("forest")
 
 
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_constant_source_is_useless_but_does_no_harm(rng, task):
+    a = rng.normal(size=(40, 2))
+    y = a[:, 0] if task == "regression" else np.where(a[:, 0] > 0, "u", "v")
+    result = compare({"a": a, "c": np.ones((40, 2))}, y, models=[], cv=2, task=task)
+    assert result.failures == []
+    assert set(result.models) == {"a alone", "c alone", *PLAIN}
+    assert result.scores("uniform sum").mean() > result.scores("c alone").mean()
+
+
 def test_a_model_that_fails_does_not_stop_the_others(problem):
     result = compare(*problem, models={"broken": Fails()}, kernels="linear", cv=2, importance=False)
     assert not result.complete
@@ -412,6 +422,7 @@ RARE = np.array(["a"] * 28 + ["b"] * 2)
         (X3, Y3, {"models": {"z": Counting}}, TypeError, "'z' is not an estimator"),
         (X3, Y3, {"models": {"uniform sum": Counting()}}, ValueError, "called 'uniform sum'"),
         (X3, Y3, {"models": {"rna alone": Counting()}}, ValueError, "called 'rna alone'"),
+        (X3, Y3, {"pipelines": {next(iter(X3)): None}}, ValueError, "use 'passthrough'"),
         (X3, Y3, {"pipelines": {"dna": StandardScaler()}}, ValueError, "names the sources 'dna'"),
         (X3 | {"t": pd.DataFrame({"sex": list("fm") * 15})}, Y3, {}, ValueError, "'t' has columns"),
         (X3 | {"t": ["GAT"] * 30}, Y3, {}, TypeError, "Source 't' holds strings"),

@@ -67,7 +67,7 @@ def test_coverage_is_not_taken_for_a_gain():
     bundle = ViewBundle(X, present={"good": has, "proxy": ~has | (rng.random(n) < 0.5)})
     verdict = compare(bundle, y, kernels="linear", models=[], cv=5).verdict[0]
     assert "for good alone" in verdict
-    assert f"on the {has.sum()} samples that have it" in verdict
+    assert f"judged on the {has.sum()} samples that have it" in verdict
     assert not verdict.startswith("Combining sources helps")
 
 

@@ -192,6 +192,7 @@ def test_a_source_alone_and_the_combination_are_compared_on_the_same_samples():
     """Overall the combination is better, since it covers more; where both can tell, it is not."""
     scores = {SUM: BASE + 0.1, MKL: BASE + 0.1, "y alone": BASE}
     result = make(scores)
+    result._of("y alone")[0] |= {"test": [0], "predictions": ["a"]}  # of ten in all
     for k, entries in enumerate(result._of(name) for name in (SUM, MKL)):
         for r in entries:
             shift = 0.1 + 0.001 * k + 0.1 * NOISE[r["fold"]]
@@ -202,10 +203,22 @@ def test_a_source_alone_and_the_combination_are_compared_on_the_same_samples():
     assert_allclose(result.test(MKL, SUM).mean, 0.0, atol=1e-12)
     assert result.verdict[0] == (
         "Combining sources makes no practical difference: 0.799 against 0.800 for y alone, the "
-        "best single source, on the 90 samples that have it (accuracy)."
+        "best single source, judged on the 9 samples that have it (accuracy)."
     )
     row = result.frame().set_index("model").loc["y alone"]
     assert_allclose(row["difference"], 0.1 * NOISE.mean(), atol=1e-12)
+
+
+def test_a_source_that_few_samples_have_is_not_the_best_by_chance():
+    """Of ten samples two have x: whatever it does there, y is the rival to beat."""
+    result = make({SUM: BASE, MKL: BASE + 0.1, "x alone": BASE, "y alone": BASE})
+    for r in result._of("x alone"):
+        r |= {"test": [], "predictions": [], "score": None} if r["fold"] > 1 else {"score": 1.0}
+        r |= {} if r["fold"] > 1 else {"test": [2 * r["fold"]], "predictions": ["a"]}
+    assert "for y alone, the best single source (accuracy)" in result.verdict[0]
+    assert result.verdict[0].startswith("Combining sources helps: 0.900 against 0.800")
+    one_fold = make({SUM: BASE, MKL: BASE + 0.1, "x alone": BASE[:1] + 0.2, "y alone": BASE})
+    assert "for y alone" in one_fold.verdict[0]
 
 
 def test_a_source_that_no_test_sample_has_leaves_its_fold_out():

@@ -6,9 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import multikernel as mk
+from multikernel.comparison import whole as whole_module
 from multikernel.comparison.tasks import Data
 from multikernel.comparison.whole import WholeFit
 
@@ -63,3 +67,57 @@ def test_kernels_have_no_features_but_redundancies(tables):
     found = whole(mk.KernelBundle(grams), y, mk.MKLClassifier())
     assert found["features"] == {}
     assert found["redundancy"]["names"] == ["a", "b"]
+    assert found["prepared"] is None
+
+
+@pytest.mark.parametrize(
+    ("own", "names", "said"),
+    [
+        (None, {"one", "two", "three"}, "default"),
+        ("passthrough", {"one", "two", "three"}, "passthrough"),
+        (StandardScaler(), {"one", "two", "three"}, "StandardScaler()"),
+        (PCA(3), {"pca0", "pca1", "pca2"}, "PCA(n_components=3)"),
+        (
+            FunctionTransformer(np.negative),
+            {f"column {j}" for j in range(3)},
+            "FunctionTransformer(",
+        ),
+    ],
+)
+def test_columns_have_the_names_of_what_kernels_see(tables, own, names, said):
+    X, y = tables
+    preparation = mk.SourcePreparation({} if own is None else {"a": own})
+    found = whole(X, y, make_pipeline(preparation, mk.MKLClassifier("linear", normalize=None)))
+    assert {feature["name"] for feature in found["features"]["a"]} == names
+    assert found["prepared"]["a"].startswith(said)
+    assert found["prepared"]["b"] == "default"
+
+
+def test_columns_go_in_batches(tables, monkeypatch):
+    X, y = tables
+    model = mk.MKLClassifier("linear")
+    known = whole(X, y, model)["features"]
+    monkeypatch.setattr(whole_module, "_AT_ONCE", 2)
+    found = whole(X, y, model)["features"]
+    assert known.keys() == found.keys()
+    for source in known:
+        assert [f["name"] for f in found[source]] == [f["name"] for f in known[source]]
+        ours, theirs = ([f["coefficient"] for f in part[source]] for part in (found, known))
+        assert_allclose(ours, theirs, rtol=1e-9)
+
+
+def test_a_fit_to_all_samples_that_fails_is_told(tables, tmp_path, monkeypatch):
+    def fail(*args):
+        raise MemoryError("no room for columns")
+
+    monkeypatch.setattr(whole_module, "_features", fail)
+    result = mk.compare(*tables, kernels="linear", models=[], cv=2)
+    assert result.whole is None
+    assert result.complete
+    label = "MKL, elastic net on all samples"
+    assert result.failures == [{"model": label, "fold": None, "error": "no room for columns"}]
+    sentence = f"{label} failed: no room for columns"
+    assert sentence in result.verdict
+    assert mk.Comparison.load(result.save(tmp_path / "c.json")).failures == result.failures
+    page = mk.save_report(tmp_path / "r.html", result).read_text("utf-8")
+    assert f"{sentence} Redundancy of kernels, features" in page

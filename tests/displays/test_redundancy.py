@@ -86,6 +86,28 @@ def test_many_kernels_are_taken_together_by_source(rng):
     assert np.shape(alone.alignment) == (64, 64)
 
 
+@pytest.mark.parametrize("one_source", [True, False])
+def test_of_very_many_rows_those_about_the_targets_are_kept(rng, one_source):
+    y = rng.normal(size=12)
+    vectors = rng.normal(size=(170, 12))
+    vectors[[3, 160]] = y + 0.01 * rng.normal(size=(2, 12))
+    if one_source:
+        kernels, X = "precomputed", np.einsum("mi,mj->ijm", vectors, vectors)
+    else:
+        kernels, X = None, KernelBundle({f"k{m}": np.outer(v, v) for m, v in enumerate(vectors)})
+    display = RedundancyDisplay.measure(kernels, X, y)
+    assert "the 150 best aligned with y of 170" in display.note
+    every = RedundancyDisplay.measure(kernels, X, y, by="kernel")
+    best = np.sort(np.argsort(-np.asarray(every.target), kind="stable")[:150])
+    assert {3, 160} <= set(best)
+    assert list(display.names) == [every.names[m] for m in best]
+    assert_allclose(display.target, np.asarray(every.target)[best], atol=1e-5)
+    assert_allclose(display.alignment, np.asarray(every.alignment)[np.ix_(best, best)], atol=1e-5)
+    blind = RedundancyDisplay.measure(kernels, X)
+    assert list(blind.names) == every.names[:150]
+    assert "the first 150 of 170" in blind.note
+
+
 def test_samples_are_drawn_from_many(rng):
     X = pd.DataFrame(rng.normal(size=(50, 3)), columns=list("abc"))
     y = X["a"].to_numpy()

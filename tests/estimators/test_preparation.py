@@ -181,7 +181,8 @@ def test_a_column_without_any_value_becomes_zero():
     ("blocks", "pipelines", "message"),
     [
         ({"a": np.eye(3)}, {"b": PCA(1)}, "pipelines names the sources 'b', which are not there"),
-        ({"a": np.eye(3)}, {"a": "none"}, "must be a transformer or 'passthrough'"),
+        ({"a": np.eye(3)}, {"a": "none"}, "must be a transformer, got 'none'; use 'passthrough'"),
+        ({"a": np.eye(3)}, {"a": None}, "must be a transformer, got None; use 'passthrough'"),
         (
             {"a": pd.DataFrame({"x": [1, 2, 3], "sex": list("fmf")})},
             None,

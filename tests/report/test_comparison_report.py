@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 import multikernel as mk
-from multikernel.report import save_report
+from multikernel.displays import RedundancyDisplay
+from multikernel.report import save_report, save_sections
+from multikernel.report.certificates import certificate_section
+from multikernel.report.features import features_section
+from multikernel.report.importance import importance_section
+from multikernel.report.methods import methods_section
+from multikernel.report.models import models_section
+from multikernel.report.predictions import predictions_section
+from multikernel.report.samples import samples_section
+from multikernel.report.weights import weights_section
 
 EVIL = "<script>alert('rna')</script>"
 
@@ -23,6 +32,13 @@ def comparison():
 
 def page_of(comparison, folder, **content):
     return save_report(folder / "r.html", comparison, **content).read_text("utf-8")
+
+
+def shown(section, folder):
+    """A page of one section, which is quick to draw."""
+    return save_sections(folder / "s.html", title="", lead=[], sections=[section]).read_text(
+        "utf-8"
+    )
 
 
 class Page(HTMLParser):
@@ -146,3 +162,166 @@ def test_many_kernels_and_folds_are_summed_up(comparison, tmp_path):
     assert "100 more rows are left out." in page
     assert "fold 11" not in page
     assert "fold 1" in page_of(comparison, tmp_path)
+
+
+def sharing(result, kernels, sources):
+    """A result with other kernels, of equal weight."""
+    share = 1 / len(kernels)
+    by_source = {source: 1 / len(sources) for source in sources}
+    return result | {"kernels": kernels, "weights": [share] * len(kernels), "shares": by_source}
+
+
+@pytest.mark.parametrize("as_sources", [False, True], ids=["44 x 40", "1760 matrices"])
+def test_1760_kernels_fit_in_one_small_page(comparison, tmp_path, as_sources):
+    rng = np.random.default_rng(0)
+    sources = [f"source {k}" for k in range(1760 if as_sources else 44)]
+    kernels = [f"{s}/rbf(width={w})" for s in sources for w in range(1 if as_sources else 40)]
+    y, vectors = np.repeat([0, 1], 15), rng.normal(size=(len(sources), 30))
+    grams = {s: np.outer(v, v) for s, v in zip(sources, vectors, strict=True)}
+    found = RedundancyDisplay.measure(None, mk.KernelBundle(grams), y)
+    redundancy = {
+        "alignment": np.round(found.alignment, 4).tolist(),
+        "names": found.names,
+        "target": np.round(found.target, 4).tolist(),
+        "note": found.note,
+    }
+    many = replace(
+        comparison,
+        sources=sources,
+        samples=dict.fromkeys(sources, 30),
+        n_complete=30,
+        overlap=[[sources, 30], [sources[:-1], 4], [sources[:2], 2]],
+        results=[
+            sharing(r, kernels, sources) | {"contributions": None, "permuted": None}
+            for r in comparison.results
+            if r["role"] == "model"
+        ],
+        whole=comparison.whole | {"redundancy": redundancy, "features": {}, "prepared": None},
+    )
+    page = page_of(many, tmp_path)
+    assert len(page.encode()) < 1_500_000
+    assert many.save(tmp_path / "c.json").stat().st_size < 3_000_000
+    assert len(found.names) == (150 if as_sources else 44)
+    assert ("the 150 best aligned with y of 1,760" in page) == as_sources
+    assert "given as matrices without columns to prepare" in page
+    Page(page)
+
+
+def test_many_classes_show_the_worst_confusions(comparison, tmp_path):
+    rng = np.random.default_rng(0)
+    labels = [f"c{k:02}" for k in range(60)]
+    results = []
+    for r in comparison.results:
+        if r["role"] == "model":
+            predictions = rng.choice(labels, size=len(r["test"])).tolist()
+            results.append(r | {"predictions": predictions, "confidence": None})
+    targets = (labels * 2)[: len(comparison.targets)]
+    section = predictions_section(replace(comparison, results=results, targets=targets))
+    page = shown(section, tmp_path)
+    assert "The worst confusions among" in page
+    assert "predicted c00" not in page
+
+
+def test_one_class_in_the_test_part_has_no_curve(comparison, tmp_path):
+    assert "average precision is" in shown(predictions_section(comparison), tmp_path)
+    positive = [i for i, label in enumerate(comparison.targets) if label == "patient"]
+    results = []
+    for r in comparison.results:
+        kept = [k for k, i in enumerate(r["test"]) if i in positive]
+        cut = {name: [r[name][k] for k in kept] for name in ("test", "predictions", "confidence")}
+        results.append(r | cut | {"contributions": None})
+    page = shown(predictions_section(replace(comparison, results=results)), tmp_path)
+    assert "ROC curve" not in page
+    assert "average precision" not in page
+    assert "expected calibration error" in page
+
+
+def test_sources_called_like_columns_keep_their_own(comparison, tmp_path):
+    names = {EVIL: "target", "mri": "sample", "age": "kind"}
+
+    def renamed(r):
+        kept = r["contributions"]
+        return r | {"contributions": kept | {"sources": [names[s] for s in kept["sources"]]}}
+
+    results = [
+        renamed(r)
+        for r in comparison.results
+        if r["model"] == comparison.headline and r["role"] == "model"
+    ]
+    page = shown(samples_section(replace(comparison, results=results)), tmp_path)
+    table = page[page.index("Contributions of sources to decisions") :]
+    heads = re.findall(r"<th [^>]*>(.*?)</th>", table[: table.index("</thead>")])
+    assert heads[:4] == ["kind", "sample", "target", "prediction"]
+    assert heads[-3:] == ["source target", "source sample", "source kind"]
+    body = table[: table.index("</table>")]
+    assert "<td>patient</td>" in body
+
+
+def test_no_score_is_a_dash(comparison, tmp_path):
+    results = [r | {"score": None} if r["role"] == "alone" else r for r in comparison.results]
+    page = shown(models_section(replace(comparison, results=results)), tmp_path)
+    assert ">nan" not in page
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({}, "The 5 largest of every source, in favour of patient."),
+        ({"targets": ["a", "b", "c"] * 12}, "root mean square over the 3 classes."),
+        ({"task": "regression"}, "in units of the target."),
+    ],
+)
+def test_captions_of_features(comparison, changes, sentence):
+    section = features_section(replace(comparison, **changes))
+    assert section.caption.endswith(sentence)
+    assert section.text[-1] == "Columns were scaled to unit variance."
+
+
+def test_units_of_features(comparison):
+    prepared = comparison.whole["prepared"]
+    some = replace(comparison, whole=comparison.whole | {"prepared": prepared | {"mri": "PCA()"}})
+    assert "those of the other sources come as they were given" in features_section(some).text[-1]
+    none = replace(comparison, whole=comparison.whole | {"prepared": None})
+    assert "depends on the unit of its column" in features_section(none).text[-1]
+
+
+def test_weight_without_importance_is_said(comparison):
+    def edited(r):
+        shares = {EVIL: 0.5, "mri": 0.4, "age": 0.1}
+        drops = {EVIL: 0.2, "mri": 0.0, "age": 0.1}
+        score = 0.9 - drops[r["source"]] if r["role"] == "without" else 0.9
+        return r | {"score": score, "shares": shares if r["shares"] else None}
+
+    text = importance_section(
+        replace(comparison, results=[edited(r) for r in comparison.results])
+    ).text
+    assert "leaving out mri costs nothing" in text[1]
+    assert text[2].startswith("Leaving out age costs something")
+    assert not any(EVIL in sentence for sentence in text)
+
+
+def test_weights_by_class_have_a_table(comparison):
+    def by_class(r):
+        M = len(r["kernels"])
+        return r | {"class_weights": [[1 / M] * M, [0.0] * (M - 1) + [1.0]]}
+
+    own = [by_class(r) if r["role"] == "model" else r for r in comparison.results]
+    headings = [part.heading for part in weights_section(replace(comparison, results=own)).parts]
+    assert f"Weights by class of {comparison.headline}" in headings
+    table = weights_section(replace(comparison, results=own)).parts[-1].table
+    assert set(table["class"]) == {"control", "patient"}
+    assert max(table["mean"]) == 1.0
+    headings = [part.heading for part in weights_section(comparison).parts]
+    assert not any("by class" in heading for heading in headings)
+
+
+def test_methods_name_preparation_works_and_solver(comparison, tmp_path):
+    page = shown(methods_section(comparison, None, None), tmp_path)
+    assert "<summary>Preparation of sources</summary>" in page
+    assert "columns scaled to zero mean and unit variance" in page
+    assert "<summary>Works to cite</summary>" in page
+    assert "Sparsity-accuracy trade-off" in page
+    assert "SimpleMKL" not in page  # was not compared
+    certificates = certificate_section(comparison)
+    assert f"solved by {comparison.whole['solver']}" in certificates.alt
+    assert [ax.get_xlabel() for ax in certificates.figure.axes] == ["bank passes", "seconds"]

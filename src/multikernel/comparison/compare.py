@@ -154,7 +154,7 @@ def compare(
     menu = Menu(models, dict(pipelines or {}), importance, n_permutations)
     tasks = menu.tasks(data, settings)
     on_all = inner_folds(inner_cv, y, groups, np.arange(len(y)), task, random_state)
-    every = [*tasks, WholeFit(menu.headline(X, replace(settings[0], inner_cv=on_all)))]
+    every: list[Any] = [*tasks, WholeFit(menu.headline(X, replace(settings[0], inner_cv=on_all)))]
     plan = make_plan(data, every)
     outcome = run_tasks(
         every,
@@ -177,11 +177,7 @@ def compare(
         results=results,
         rope=rope,
         complete=len(results) == len(tasks),
-        failures=[
-            describe_failure(tasks[k], error)
-            for k, error in outcome.errors.items()
-            if k < len(tasks)
-        ],
+        failures=[describe_failure(every[k], error) for k, error in outcome.errors.items()],
         plan=plan,
         ids=[as_json(identity) for identity in X.ids.tolist()],
         targets=y.tolist(),

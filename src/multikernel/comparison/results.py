@@ -60,7 +60,8 @@ class Comparison:
         Whether every task was done; not so after an interrupt, a failure, or at the end of a time
         budget.
     failures : list of dict
-        Model, fold and message of every fit that failed.
+        Model, fold and message of every fit that failed; the fold is None for the fit to all
+        samples.
     plan : dict
         What was compared: settings, versions and a hash of the data.
     ids, targets : list

@@ -164,8 +164,8 @@ def _scores_having(
     return scores
 
 
-def describe_failure(task: Task, error: Exception) -> dict[str, Any]:
-    """Which model failed on which fold, and why, in one line."""
+def describe_failure(task: Any, error: Exception) -> dict[str, Any]:
+    """Which model failed on which fold, None for all samples, and why, in one line."""
     message = " ".join(str(error).split()) or type(error).__name__
     return {"model": task.model, "fold": task.fold, "error": message}
 

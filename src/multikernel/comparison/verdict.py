@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _SURE = 0.95  # probability from which on a difference is called one
 _LIKELY = 0.8
 _FEW = 5  # folds
+_ENOUGH = 0.5  # of the samples of the source judged on most, for a source to be the best single one
 _SHOWN = 4  # sources and failures
 
 
@@ -43,14 +45,14 @@ def _combining(result: Comparison) -> str:
     if not known:
         mean = float(np.nanmean(result.scores(result.headline)))
         return f"{result.headline} reaches {mean:.3f} ({result.scoring})."
-    best = min(known, key=lambda rival: rival.together - rival.alone)
+    best = _best(known)
     figures = (
         f"{best.together:.3f} against {best.alone:.3f} for {best.name}, the best single source"
     )
-    if best.n_samples < result.n_samples:
-        figures += f", on the {best.n_samples} samples that have it"
+    if best.n_samples < len({i for r in result._of(result.headline) for i in r["test"]}):
+        figures += f", judged on the {best.n_samples} samples that have it"
     figures = f"{figures} ({result.scoring})"
-    if result._n_common(result.headline, best.name) < 2:
+    if best.n_folds < 2:
         return f"So far: {figures}."
     same = result.equivalence(result.headline, best.name)
     if same.better > _SURE:
@@ -72,6 +74,18 @@ class _Rival(NamedTuple):
     together: float
     alone: float
     n_samples: int
+    n_folds: int
+
+
+def _best(rivals: list[_Rival]) -> _Rival:
+    """The source with the best score alone, of those that were judged often enough.
+
+    A source that few samples have is good or bad by chance, as is one that a single fold could
+    judge.
+    """
+    paired = [rival for rival in rivals if rival.n_folds > 1] or rivals
+    enough = _ENOUGH * max(rival.n_samples for rival in paired)
+    return max((r for r in paired if r.n_samples >= enough), key=lambda rival: rival.alone)
 
 
 def _against(result: Comparison, source: str) -> _Rival | None:
@@ -82,8 +96,14 @@ def _against(result: Comparison, source: str) -> _Rival | None:
     apart = result._by_fold(alone)
     if not (both := np.isfinite(together) & np.isfinite(apart)).any():
         return None
-    n_samples, name = result.samples[source], alone[0]["model"]
-    return _Rival(name, float(together[both].mean()), float(apart[both].mean()), n_samples)
+    judged = {i for r in alone if both[r["fold"]] for i in r["test"]}
+    return _Rival(
+        alone[0]["model"],
+        float(together[both].mean()),
+        float(apart[both].mean()),
+        len(judged),
+        int(both.sum()),
+    )
 
 
 def _learned_weights(result: Comparison) -> str:
@@ -119,12 +139,15 @@ def _sources(result: Comparison) -> str:
     return f"{sentence}; leaving out any one source costs nothing."
 
 
+def failure_sentence(failure: Mapping[str, Any]) -> str:
+    """Which model failed, where and why; the fit to all samples belongs to no fold."""
+    where = "" if failure["fold"] is None else f" on fold {failure['fold']}"
+    return f"{failure['model']} failed{where}: {failure['error']}"
+
+
 def _reservations(result: Comparison) -> list[str]:
     """What failed, and what is not there yet."""
-    sentences = [
-        f"{failure['model']} failed on fold {failure['fold']}: {failure['error']}"
-        for failure in result.failures[:_SHOWN]
-    ]
+    sentences = [failure_sentence(failure) for failure in result.failures[:_SHOWN]]
     if (n_more := len(result.failures) - _SHOWN) > 0:
         sentences.append(f"{n_more} more fits failed, see failures.")
     if not result.complete:

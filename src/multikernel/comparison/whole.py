@@ -10,17 +10,21 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.pipeline import Pipeline
 
 from .._component import Array
 from ..displays import RedundancyDisplay
+from ..estimators import SourcePreparation
 from ..kernels import ViewBundle
 from ..kernels.align import blank
-from .insides import chosen_parameters, opened
+from .insides import chosen_parameters, describe_certificate, opened
 from .models import HEADLINE
 from .tasks import Data
 
 _MOST_COLUMNS = 20_000  # of a source, beyond which its coefficients are not computed
 _KEPT = 50  # coefficients of every source
+_AT_ONCE = 500  # columns whose coefficients are computed together
+DEFAULT, AS_GIVEN = "default", "passthrough"  # preparations of sources
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,8 @@ class WholeFit:
 
     estimator: Any
     key = "whole"
-    label = f"{HEADLINE} on all samples"
+    fold = None
+    model = label = f"{HEADLINE} on all samples"
 
     def run(self, data: Data) -> dict[str, Any]:
         """Fit and look inside; all that is returned can be written as JSON."""
@@ -48,13 +53,16 @@ class WholeFit:
             model = clone(self.estimator).fit(data.X, data.y)
             seconds = time.perf_counter() - began
             last, X = opened(model, data.X)
+            preparation = _preparation(model)
             return {
                 "seconds": seconds,
+                "solver": describe_certificate(model)["solver"],
                 "chosen": chosen_parameters(model),
+                "prepared": _prepared(preparation, data.X),
                 "tol": float(last.tol),
                 "history": _history(last),
                 "redundancy": _redundancy(last, X, data.y),
-                "features": _features(last, X, data.X),
+                "features": _features(last, X, data.X, preparation),
             }
 
 
@@ -71,14 +79,45 @@ def _redundancy(model: Any, X: Any, y: Array) -> dict[str, Any]:
         model.kernels, X, y, normalize=model.normalize, classification=is_classifier(model)
     )
     return {
-        "alignment": np.round(found.alignment, 4).tolist(),
+        "alignment": np.round(np.asarray(found.alignment), 4).tolist(),
         "names": [str(name) for name in found.names],
         "target": np.round(np.asarray(found.target), 4).tolist(),
         "note": found.note,
     }
 
 
-def _features(model: Any, X: Any, original: Any) -> dict[str, list[dict[str, Any]]]:
+def _preparation(model: Any) -> SourcePreparation | None:
+    """The preparation of sources inside a fitted model, if it has one."""
+    while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):
+        if isinstance(model, Pipeline):
+            if isinstance(model[0], SourcePreparation):
+                return model[0]
+            model = model[-1]
+        else:
+            model = model.best_estimator_
+    return None
+
+
+def _prepared(preparation: SourcePreparation | None, X: Any) -> dict[str, str] | None:
+    """How every source was prepared; None for kernels that were given as matrices."""
+    if not isinstance(X, ViewBundle):
+        return None
+    if preparation is None:
+        return dict.fromkeys(X.names, AS_GIVEN)
+    own = preparation.pipelines or {}
+    return {
+        name: AS_GIVEN if fitted is None else _in_one_line(own[name]) if name in own else DEFAULT
+        for name, fitted in preparation.pipelines_.items()
+    }
+
+
+def _in_one_line(transformer: Any) -> str:
+    return " ".join(str(transformer).split())
+
+
+def _features(
+    model: Any, X: Any, original: Any, preparation: SourcePreparation | None
+) -> dict[str, list[dict[str, Any]]]:
     """The largest coefficients of the columns of every source with a linear kernel in use."""
     if not isinstance(X, ViewBundle):
         return {}
@@ -93,7 +132,7 @@ def _features(model: Any, X: Any, original: Any) -> dict[str, list[dict[str, Any
         block = X.block(source)
         if linear and len(block.shape) == 2 and block.shape[1] <= _MOST_COLUMNS:
             w = _coefficients(model, X, source, linear)
-            names = _column_names(original.block(source), len(w))
+            names = _column_names(original.block(source), len(w), source, preparation)
             order = np.argsort(-np.abs(w), kind="stable")[:_KEPT]
             found[source] = [{"name": names[j], "coefficient": float(w[j])} for j in order]
     return found
@@ -105,17 +144,43 @@ def _coefficients(model: Any, X: ViewBundle, source: str, linear: Sequence[int])
     Of several outputs, the root of the mean square.
     """
     n = X.block(source).shape[1]
-    rows = np.vstack([np.zeros((1, n)), np.eye(n)])
-    blocks = {name: blank(X.block(name), n + 1) for name in X.names} | {source: rows}
-    present = {name: np.full(n + 1, name == source) for name in X.names}
-    f = np.asarray(model.decision_contributions(ViewBundle(blocks, present)))[:, linear].sum(axis=1)
-    w = f[1:] - f[0]
+    at_zero = _linear_part(model, X, source, linear, np.zeros((1, n)))
+    parts = []
+    for start in range(0, n, _AT_ONCE):
+        units = np.eye(min(_AT_ONCE, n - start), n, start)  # e_start, e_(start + 1), ...
+        parts.append(_linear_part(model, X, source, linear, units) - at_zero)
+    w = np.concatenate(parts)
     return w if w.ndim == 1 else np.sqrt(np.mean(w**2, axis=1))
 
 
-def _column_names(block: Any, n_columns: int) -> list[str]:
-    """Names of the columns as the user gave them, numbers where a preparation made new ones."""
-    names = getattr(block, "columns", None)
-    if names is None or len(names) != n_columns:
-        return [f"column {j}" for j in range(n_columns)]
-    return [str(name) for name in names]
+def _linear_part(
+    model: Any, X: ViewBundle, source: str, linear: Sequence[int], rows: Array
+) -> Array:
+    """What linear kernels say about samples that have but one source."""
+    blocks = {name: blank(X.block(name), len(rows)) for name in X.names} | {source: rows}
+    present = {name: np.full(len(rows), name == source) for name in X.names}
+    f = np.asarray(model.decision_contributions(ViewBundle(blocks, present)))
+    return np.asarray(f[:, linear].sum(axis=1))
+
+
+def _column_names(
+    block: Any, n_columns: int, source: str, preparation: SourcePreparation | None
+) -> list[str]:
+    """Names of the columns that kernels see, numbers where nobody knows them.
+
+    They are those of the user unless a preparation of the source's own makes others.
+    """
+    given = getattr(block, "columns", range(block.shape[1] if len(block.shape) == 2 else 0))
+    names = [f"column {name}" if isinstance(given, range) else str(name) for name in given]
+    if preparation is not None and source in (preparation.pipelines or {}):
+        fitted = preparation.pipelines_[source]
+        names = names if fitted is None else _names_out(fitted, names)
+    return names if len(names) == n_columns else [f"column {j}" for j in range(n_columns)]
+
+
+def _names_out(transformer: Any, names: list[str]) -> list[str]:
+    """Names of the columns that a transformer makes, none where it cannot tell."""
+    try:
+        return [str(name) for name in transformer.get_feature_names_out(names)]
+    except Exception:  # whatever a transformer of the user's does
+        return []

@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Self
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import dendrogram, leaves_list, linkage
 from scipy.spatial.distance import squareform
 from sklearn.base import is_classifier
-from sklearn.preprocessing import label_binarize
-from sklearn.utils.multiclass import type_of_target
 
 from .._component import Array
-from ..banks import PackedBank
-from ..banks.base import Index
-from ..estimators._inputs import make_kernels
-from ..interactions import KernelAlignment
-from ..losses import Squared
-from ..regularizers import Uniform
-from ..solvers import Problem
+from ._alignments import MAX_SAMPLES, TARGET, measure_alignments
 from ._style import INK, bare_axes, colour_bar, fade, new_axes, short, title
 
-MAX_KERNELS = 60  # beyond which the kernels of a source are taken together
-MAX_SAMPLES = 1000  # drawn at random from more
 MAX_NUMBERED = 14  # rows up to which alignments are written into their cells
 MAX_TARGETS = 40  # rows up to which alignments with the targets are
 MAX_TREE = 400  # rows up to which the tree is drawn
 MAX_LABELLED = 110  # rows up to which they are named
-TARGET = "y"
-
-
-class _Rows(NamedTuple):
-    """What the rows of the map are: names, and the row that each kernel belongs to."""
-
-    names: list[str]
-    of_kernel: Index
-    note: str
 
 
 class RedundancyDisplay:
@@ -137,7 +118,8 @@ class RedundancyDisplay:
             Labels or targets, for the first row.
         by : {"auto", "kernel", "source"}, default="auto"
             What a row is; "auto" takes the kernels of a source together when there are more than
-            60 kernels of several sources.
+            60 kernels of several sources, and of more than 150 rows keeps those best aligned
+            with y, or the first where there is no y.
         normalize : str or None, default="variance"
             As in estimators.
         classification : bool, default=None
@@ -147,21 +129,16 @@ class RedundancyDisplay:
         """
         if by not in ("auto", "kernel", "source"):
             raise ValueError(f"by must be 'auto', 'kernel' or 'source', got {by!r}.")
-        X, y, left_out = _draw_samples(X, y, max_samples, pairwise=_is_array_of_grams(kernels))
-        made = make_kernels(kernels, normalize, X)
-        grams = made.fit_grams(X)
-        rows = _rows(made.names_, [row["source"] for row in made.rows_], by)
-        bank = PackedBank(made.n_samples_, len(rows.names) + 1, np.float32)
-        bank.set_kernel(0, _target_gram(y, made.n_samples_, classification))
-        _fill(bank, grams, rows)
-        problem = Problem(bank, np.zeros((bank.n_samples, 1)), Squared(), Uniform())
-        A = KernelAlignment().matrix(problem, [TARGET, *rows.names])
-        return cls(
-            A[1:, 1:],
-            rows.names,
-            target=None if y is None else A[0, 1:],
-            note="; ".join(filter(None, [rows.note, left_out])),
+        found = measure_alignments(
+            kernels,
+            X,
+            y,
+            by=by,
+            normalize=normalize,
+            classification=classification,
+            max_samples=max_samples,
         )
+        return cls(found.alignment, found.names, target=found.target, note=found.note)
 
     @classmethod
     def from_kernels(
@@ -284,65 +261,6 @@ class RedundancyDisplay:
             side.plot(height, rows, color=INK, linewidth=0.9)
         side.set_xlim(0, None)
         side.axis("off")
-
-
-def _rows(kernels: Sequence[str], sources: Sequence[str], by: str) -> _Rows:
-    """A row for every kernel, or for every source."""
-    names = list(dict.fromkeys(sources))
-    if by == "auto":
-        by = "source" if len(kernels) > MAX_KERNELS and len(names) > 1 else "kernel"
-    if by == "kernel":
-        return _Rows(list(kernels), np.arange(len(kernels)), "")
-    place = {name: i for i, name in enumerate(names)}
-    note = f"{len(names)} sources, each the sum of its kernels ({len(kernels):,} in all)"
-    return _Rows(names, np.array([place[source] for source in sources]), note)
-
-
-def _fill(bank: PackedBank, grams: Iterator[tuple[int, Array]], rows: _Rows) -> None:
-    """Add every kernel to its row, centred and of unit norm."""
-    left = np.bincount(rows.of_kernel, minlength=len(rows.names))
-    sums: dict[int, Array] = {}
-    for m, K in grams:
-        row = int(rows.of_kernel[m])
-        K = K - K.mean(axis=0)  # H K H, not in the memory of the user's matrix
-        K -= K.mean(axis=1, keepdims=True)
-        K /= np.linalg.norm(K) or 1.0
-        sums[row] = sums[row] + K if row in sums else K
-        left[row] -= 1
-        if not left[row]:
-            bank.set_kernel(row + 1, sums.pop(row))
-
-
-def _target_gram(y: Any, n: int, classification: bool | None) -> Array:
-    r"""The kernel :math:`Y Y^\top` of the targets, a column per class or number."""
-    if y is None:
-        return np.zeros((n, n))
-    y = np.asarray(y)
-    if classification is None:
-        classification = not type_of_target(y).startswith("continuous")
-    Y = label_binarize(y, classes=np.unique(y)) if classification and y.ndim == 1 else y
-    Y = np.asarray(Y, dtype=float).reshape(n, -1)
-    Y = Y - Y.mean(axis=0)
-    Y = Y / (np.abs(Y).max() or 1.0)
-    return Y @ Y.T
-
-
-def _is_array_of_grams(kernels: Any) -> bool:
-    return isinstance(kernels, str) and kernels == "precomputed"
-
-
-def _draw_samples(X: Any, y: Any, max_samples: int, *, pairwise: bool) -> tuple[Any, Any, str]:
-    """Some of the samples, at random but always the same, where there are too many."""
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
-    if n <= max_samples:
-        return X, y, ""
-    rows = np.sort(np.random.default_rng(0).permutation(n)[:max_samples])
-    if pairwise and isinstance(X, np.ndarray):
-        X = X[np.ix_(rows, rows)]
-    else:
-        X = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-    y = None if y is None else np.asarray(y)[rows]
-    return X, y, f"{max_samples:,} of {n:,} samples, drawn at random"
 
 
 def _label_rows(ax: Any, names: list[str]) -> None:

@@ -123,7 +123,7 @@ def reads_targets(transformer: Any) -> bool:
     So may all but those whose parts come from packages of scikit-learn that never do, unless a part
     says that it requires targets: neither a tag nor the signature of ``fit`` tells in general.
     """
-    if isinstance(transformer, str):
+    if not hasattr(transformer, "get_params"):
         return False
     parts = [transformer, *transformer.get_params(deep=True).values()]
     fitted = [part for part in parts if hasattr(part, "fit") and not isinstance(part, type)]
@@ -153,16 +153,26 @@ def _default() -> Any:
 
 def _fit(transformer: Any, block: Any, y: Any, name: str) -> Any:
     """A fitted copy of the transformer, None for those that pass through."""
-    if isinstance(transformer, str):
-        if transformer == "passthrough":
-            return None
-        raise ValueError(f"pipelines[{name!r}] must be a transformer or 'passthrough'.")
+    if isinstance(transformer, str) and transformer == "passthrough":
+        return None
+    _check_transformer(transformer, name)
     if not block.shape[0]:
         raise ValueError(
             f"Source {name!r} is present in none of the training samples; leave the source out, or "
             "choose folds that keep samples with it in training."
         )
     return clone(transformer).fit(block, y)
+
+
+def _check_transformer(transformer: Any, name: str) -> None:
+    """Refuse what cannot be fitted and applied."""
+    able = hasattr(transformer, "fit") and hasattr(transformer, "transform")
+    if able and not isinstance(transformer, type):
+        return
+    raise ValueError(
+        f"pipelines[{name!r}] must be a transformer, got {transformer!r}; use 'passthrough' to "
+        "leave the source as it is, or leave its name out for the default preparation."
+    )
 
 
 def _passes(block: Any) -> bool:

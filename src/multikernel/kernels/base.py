@@ -325,15 +325,16 @@ class Kernels(Component, ABC):
         return np.flatnonzero(np.isin(self._having(source), positions))
 
     def needed(self, weights: Array, coef: Array) -> tuple[Index, Index]:
-        """The samples and kernels that :meth:`cross_combine` will compute with.
+        """The samples that :meth:`cross_combine` will compute with, and the kernels with a weight.
 
-        Centred kernels need every training sample that has their source, unless the coefficients
-        of these sum to zero, as with an intercept they do for a source that all samples have.
+        Kernels that are zero, such as those of a constant source, need no samples. Centred kernels
+        need every training sample that has their source, unless the coefficients of these sum to
+        zero, as with an intercept they do for a source that all samples have.
         """
         A, D = self._check_expansion(weights, coef)
-        terms, positions = self._expand(A, D)
-        kernels = [kernel.index for term in terms for kernel in term.kernels]
-        return self.samples_[positions], np.array(sorted(kernels), dtype=np.intp)
+        _, positions = self._expand(A, D)
+        kernels = [kernel.index for kernel in self._kernels() if D[kernel.index].any()]
+        return self.samples_[positions], np.array(kernels, dtype=np.intp)
 
     def restrict(self, samples: Any = None, kernels: Iterable[int] | None = None) -> Self:
         """A smaller copy that serves only some training samples and kernels.
@@ -430,8 +431,9 @@ class Kernels(Component, ABC):
     def _misses(self, group: Group, A: Array, rest: Mask) -> bool:
         """Whether a group needs samples of the rest, for their coefficients or for a mean."""
         having = self.present_.get(group.source, np.ones(self.n_samples_, dtype=bool))
-        lost = rest & having
-        centred = lost.any() and any(kernel.normalizer.needs_all for kernel in group.kernels)
+        kernels = [kernel for kernel in group.kernels if kernel.normalizer.factor_]  # not zero
+        lost = rest & having & bool(kernels)
+        centred = lost.any() and any(kernel.normalizer.needs_all for kernel in kernels)
         return bool(A[lost].any() or (centred and coefficient_sums(A[having]).any()))
 
 

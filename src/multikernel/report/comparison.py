@@ -8,15 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._versions import installed_versions
+from .certificates import certificate_section
 from .data import data_section
+from .features import features_section
 from .importance import importance_section
 from .methods import methods_section
 from .models import models_section
 from .page import Columns, save_sections
 from .predictions import predictions_section
+from .redundancy import redundancy_section
 from .samples import samples_section
 from .weights import weights_section
-from .whole import certificate_section, features_section, redundancy_section
 
 if TYPE_CHECKING:
     from ..comparison import Comparison

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..comparison import Comparison
 
 _MOST_PATTERNS = 15  # drawn
+_MOST_SOURCES = 40  # named in a sentence, or in a picture
 
 
 def data_section(comparison: Comparison, data: Columns | None, notes: Sequence[str]) -> Section:
@@ -35,7 +36,9 @@ def data_section(comparison: Comparison, data: Columns | None, notes: Sequence[s
 def _counts(comparison: Comparison) -> str:
     if comparison.n_complete == comparison.n_samples:
         return f"All {comparison.n_samples} samples with a target have every source."
-    counts = ", ".join(f"{name} {comparison.samples[name]}" for name in comparison.sources)
+    shown = comparison.sources[:_MOST_SOURCES]
+    counts = ", ".join(f"{name} {comparison.samples[name]}" for name in shown)
+    counts += ", ..." if len(comparison.sources) > _MOST_SOURCES else ""
     return (
         f"Of {comparison.n_samples} samples with a target, {comparison.n_complete} have every "
         f"source; by source: {counts}. A sample contributes to the kernels of the sources it has."
@@ -44,14 +47,22 @@ def _counts(comparison: Comparison) -> str:
 
 def _overlap(comparison: Comparison) -> Section:
     patterns = [(set(names), n) for names, n in comparison.overlap]
-    words = [" + ".join(sorted(names)) or "none" for names, _ in patterns]
+    words = [_together(names) for names, _ in patterns]
+    few = len(comparison.sources) <= _MOST_SOURCES
     return Section(
         "",
-        figure=_draw(comparison.sources, patterns[:_MOST_PATTERNS]),
+        figure=_draw(comparison.sources, patterns[:_MOST_PATTERNS]) if few else None,
         alt="Samples by the sources that they have, most frequent first.",
         table={"sources": words, "samples": [n for _, n in patterns]},
         caption="How many samples have exactly these sources.",
     )
+
+
+def _together(names: set[str]) -> str:
+    """The sources that some samples have."""
+    if len(names) > _MOST_SOURCES:
+        return f"{len(names)} sources"
+    return " + ".join(sorted(names)) or "none"
 
 
 def _draw(sources: Sequence[str], patterns: Sequence[tuple[set[str], int]]) -> Any:

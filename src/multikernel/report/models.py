@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..comparison.models import UNIFORM
+from ..comparison.verdict import failure_sentence
 from .page import Cell, Section
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def models_section(comparison: Comparison) -> Section:
     """Scores, their differences to the uniform sum, and what went wrong."""
-    failed = [f"{f['model']} failed on fold {f['fold']}: {f['error']}" for f in comparison.failures]
+    failed = [failure_sentence(failure) for failure in comparison.failures]
     warned = [f"{model}: {' '.join(texts)}" for model, texts in comparison.warnings.items()]
     said = tuple(failed + warned)
     return Section(
@@ -53,6 +54,8 @@ def _table(comparison: Comparison) -> dict[str, list[Any]]:
 
 
 def _spread(mean: float, sd: float) -> Cell:
+    if np.isnan(mean):
+        return Cell("–")
     return Cell(f"{mean:.3f}" if np.isnan(sd) else f"{mean:.3f} ± {sd:.3f}", float(mean))
 
 

@@ -1,21 +1,23 @@
-"""Out-of-fold predictions: confusion, ROC and calibration of classes, or predicted on observed."""
+"""Out-of-fold predictions: confusion and curves of classes, or predicted on observed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import auc, confusion_matrix, r2_score, roc_curve
+from sklearn.metrics import confusion_matrix, r2_score
 
 from .._component import Array
-from ..displays._style import GREY, INK, PALETTE, bare_axes, fade, quiet_axes, short, title
+from ..displays._style import GREY, PALETTE, quiet_axes
+from ._curves import draw_calibration, draw_confusion, draw_precision, draw_roc
 from .page import Section
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
 
-_N_BINS = 10  # of the calibration curve
-_MANY_CLASSES = 12  # beyond which cells hold no numbers
+_MOST_CLASSES = 40  # of which all confusions are shown
+_WORST = 40  # confusions of more
 _MANY_POINTS = 800  # beyond which points are drawn as one image
 
 
@@ -65,29 +67,54 @@ def _classification(table: Any, about: str) -> Section:
     predicted = table["prediction"].astype(str).to_numpy()
     labels = sorted(set(y) | set(predicted))
     counts = confusion_matrix(y, predicted, labels=labels)
+    panels: list[tuple[str, Callable[[Any], str]]] = []
+    if len(labels) <= _MOST_CLASSES:
+        panels.append(("confusion", lambda ax: draw_confusion(ax, counts, labels)))
     p = _probabilities(table)
-    figure, axes = _axes(1 if p is None else 3 if p.shape[1] == 2 else 2)
-    _draw_confusion(axes[0], counts, labels)
-    sentences = [_accuracy_sentence(counts, labels)]
     if p is not None:
         classes = [name[2:-1] for name in table.columns if name.startswith("p(")]
-        sentences.append(_draw_calibration(axes[1], p, y, classes))
-        if p.shape[1] == 2:
-            sentences.append(_draw_roc(axes[2], p[:, 1], y == classes[1], classes[1]))
-    rows = {"true class": labels} | {
-        f"predicted {label}": counts[:, k].tolist() for k, label in enumerate(labels)
-    }
+        panels.append(("calibration", lambda ax: draw_calibration(ax, p, y, classes)))
+        positive = y == classes[-1]
+        if len(classes) == 2 and 0 < positive.sum() < len(y):  # both are there
+            said = p[:, 1]
+            panels.append(("ROC curve", lambda ax: draw_roc(ax, said, positive, classes[1])))
+            panels.append(("precision", lambda ax: draw_precision(ax, said, positive, classes[1])))
+    figure, sentences = _draw(panels)
     return Section(
         "Predictions",
-        (about, *sentences),
+        (about, _accuracy_sentence(counts, labels), *sentences),
         figure=figure,
-        alt="Confusion of true and predicted classes"
-        + ("." if p is None else ", calibration of the probabilities")
-        + ("" if p is None else " and ROC curve." if p.shape[1] == 2 else "."),
-        parts=(
-            Section("Table of confusion", table=rows, caption="Numbers of samples.", folded=True),
-        ),
+        alt=f"Of the test samples: {', '.join(name for name, _ in panels)}.",
+        parts=(_confusion_table(counts, labels),),
     )
+
+
+def _draw(panels: Sequence[tuple[str, Callable[[Any], str]]]) -> tuple[Any, list[str]]:
+    """All panels in one figure, two in a row, and what they have to say."""
+    if not panels:
+        return None, []
+    figure, axes = _axes(len(panels))
+    return figure, [s for ax, (_, draw) in zip(axes, panels, strict=True) if (s := draw(ax))]
+
+
+def _confusion_table(counts: Array, labels: list[str]) -> Section:
+    """Every cell of few classes, the worst confusions of many."""
+    if len(labels) <= _MOST_CLASSES:
+        rows = {"true class": labels} | {
+            f"predicted {label}": counts[:, k].tolist() for k, label in enumerate(labels)
+        }
+        return Section("Table of confusion", table=rows, caption="Numbers of samples.", folded=True)
+    wrong = counts - np.diag(np.diag(counts))
+    order = np.argsort(-wrong, axis=None, kind="stable")[: min(_WORST, np.count_nonzero(wrong))]
+    true, predicted = np.unravel_index(order, wrong.shape)
+    table = {
+        "true class": [labels[i] for i in true],
+        "predicted class": [labels[j] for j in predicted],
+        "samples": wrong[true, predicted].tolist(),
+        "of the true class": counts[true].sum(axis=1).tolist(),
+    }
+    caption = f"The worst confusions among {len(labels)} classes."
+    return Section("Table of confusion", table=table, caption=caption, folded=True)
 
 
 def _probabilities(table: Any) -> Array | None:
@@ -107,51 +134,8 @@ def _accuracy_sentence(counts: Array, labels: list[str]) -> str:
 def _axes(n: int) -> tuple[Any, list[Any]]:
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, n, figsize=(3.4 * n + 0.6, 3.5), layout="constrained")
-    return figure, list(np.atleast_1d(axes))
-
-
-def _draw_confusion(ax: Any, counts: Array, labels: list[str]) -> None:
-    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    ax.imshow(share, cmap=fade(), vmin=0, vmax=1, interpolation="nearest")
-    places, names = range(len(labels)), [short(label, 14) for label in labels]
-    ax.set_xticks(places, names, rotation=45 if len(labels) > 2 else 0, parse_math=False)
-    ax.set_yticks(places, names, parse_math=False)
-    if len(labels) <= _MANY_CLASSES:
-        for (i, j), n in np.ndenumerate(counts):
-            ax.text(j, i, str(n), ha="center", va="center", fontsize=8, color=INK)
-    ax.set_xlabel("predicted", color=INK)
-    ax.set_ylabel("true", color=INK)
-    bare_axes(ax)
-    title(ax, "confusion")
-
-
-def _draw_calibration(ax: Any, p: Array, y: Array, classes: list[str]) -> str:
-    """Share of right predictions against the probability that they were given."""
-    confidence = p.max(axis=1)
-    right = np.asarray(classes)[p.argmax(axis=1)] == y
-    edges = np.unique(np.quantile(confidence, np.linspace(0, 1, _N_BINS + 1)))
-    bins = np.clip(np.searchsorted(edges, confidence, side="right") - 1, 0, max(len(edges) - 2, 0))
-    found = np.unique(bins)
-    said = np.array([confidence[bins == b].mean() for b in found])
-    true = np.array([right[bins == b].mean() for b in found])
-    ax.plot([0, 1], [0, 1], color=GREY, linewidth=1)
-    ax.plot(said, true, marker="o", markersize=4, color=PALETTE[0])
-    low = max(0.0, float(min(said.min(), true.min())) - 0.05)
-    ax.set(xlabel="probability given", ylabel="share right", xlim=(low, 1.02), ylim=(low, 1.02))
-    quiet_axes(ax, grid="both")
-    title(ax, "calibration")
-    sizes = np.bincount(bins, minlength=found.max() + 1)[found]
-    error = float(np.sum(sizes * np.abs(said - true)) / sizes.sum())
-    return f"Probabilities are off by {error:.3f} on average (expected calibration error)."
-
-
-def _draw_roc(ax: Any, p: Array, positive: Array, name: str) -> str:
-    false, true, _ = roc_curve(positive, p)
-    area = auc(false, true)
-    ax.plot([0, 1], [0, 1], color=GREY, linewidth=1)
-    ax.plot(false, true, color=PALETTE[0])
-    ax.set(xlabel="false positive rate", ylabel="true positive rate")
-    quiet_axes(ax, grid="both")
-    title(ax, "ROC")
-    return f"The area under the ROC curve is {area:.3f}, with {name} as the positive class."
+    n_columns = n if n < 4 else 2
+    n_rows = -(-n // n_columns)
+    size = (3.4 * n_columns + 0.6, 3.5 * n_rows)
+    figure, axes = plt.subplots(n_rows, n_columns, figsize=size, layout="constrained")
+    return figure, list(np.atleast_1d(axes).ravel())

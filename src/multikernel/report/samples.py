@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,7 +46,8 @@ def samples_section(comparison: Comparison) -> Section | None:
     if "class" in contributions.index.names:
         classes = contributions.index.get_level_values("class")
         table["in favour of"] = [classes[k] for k in rows]
-    table |= {str(s): values[:, j].tolist() for j, s in enumerate(contributions.columns)}
+    for j, source in enumerate(contributions.columns):
+        table[_free_name(str(source), table)] = values[:, j].tolist()
     return Section(
         "Single samples",
         (
@@ -58,6 +60,13 @@ def samples_section(comparison: Comparison) -> Section | None:
         alt="Bars of the contributions of each source for a few test samples; the table below has "
         "the same numbers.",
     )
+
+
+def _free_name(source: str, taken: Container[str]) -> str:
+    """The name of a source, marked as one where a column has that name already."""
+    while source in taken:
+        source = f"source {source}"
+    return source
 
 
 def _judge(predictions: Any, task: str) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ..comparison import Comparison
 
 _MOST_FOLDS = 10  # shown one by one
+_N_HEAVIEST = 10  # kernels of every class
 
 
 def weights_section(comparison: Comparison) -> Section:
@@ -30,7 +31,7 @@ def weights_section(comparison: Comparison) -> Section:
         alt="Share of the weight by source and fold; the table below has the same numbers.",
         table=_shares(comparison),
         caption=f"Share of each source in the weights of {comparison.headline}, fold by fold.",
-        parts=(_kernel_map(comparison), kernels),
+        parts=(_kernel_map(comparison), kernels, *_by_class(comparison)),
     )
 
 
@@ -41,6 +42,28 @@ def _kernel_map(comparison: Comparison) -> Section:
         figure=display.figure_,
         alt="Share of the weight by kernel and fold; many kernels are taken together by family.",
     )
+
+
+def _by_class(comparison: Comparison) -> list[Section]:
+    """The heaviest kernels class by class, of every model that has weights for each."""
+    own = [r for r in comparison.results if r["role"] == "model" and r["class_weights"] is not None]
+    sections = []
+    for model in dict.fromkeys(r["model"] for r in own):
+        weights = comparison.class_weights(model)
+        table = weights.mean(axis=1).rename("mean").reset_index()
+        table["sd"] = weights.std(axis=1).to_numpy()
+        table = table.sort_values("mean", ascending=False, kind="stable")
+        table = table.groupby("class").head(_N_HEAVIEST).sort_values("class", kind="stable")
+        sections.append(
+            Section(
+                f"Weights by class of {model}",
+                table={name: list(table[name]) for name in ("class", "kernel", "mean", "sd")},
+                caption=f"Mean share over folds of the {_N_HEAVIEST} heaviest kernels of every "
+                "class, and its spread.",
+                folded=True,
+            )
+        )
+    return sections
 
 
 def _shares(comparison: Comparison) -> dict[str, list[Any]]:

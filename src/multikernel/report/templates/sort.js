@@ -27,3 +27,10 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+// What is folded is printed, too, and folded again afterwards.
+let folded = [];
+addEventListener("beforeprint", () => {
+  folded = [...document.querySelectorAll("details:not([open])")];
+  folded.forEach((part) => { part.open = true; });
+});
+addEventListener("afterprint", () => folded.forEach((part) => { part.open = false; }));
