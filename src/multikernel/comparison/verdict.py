@@ -61,10 +61,10 @@ def _combining(result: Comparison) -> str:
         return f"Combining sources hurts: {figures}."
     if same.same > _LIKELY:
         return f"Combining sources makes no practical difference: {figures}."
-    return (
-        f"It is not clear that combining sources helps: {figures}; better with probability "
-        f"{same.better:.2f}."
-    )
+    chance = f"better with probability {same.better:.2f}, worse with {same.worse:.2f}"
+    if best.together < best.alone:
+        return f"Combining sources does not seem to help: {figures}; {chance}."
+    return f"It is not clear that combining sources helps: {figures}; {chance}."
 
 
 class _Rival(NamedTuple):
@@ -111,6 +111,8 @@ def _learned_weights(result: Comparison) -> str:
     test = result.test(result.headline, UNIFORM)
     same = result.equivalence(result.headline, UNIFORM)
     interval = f"difference {test.mean:+.3f}, 95 % interval {test.low:+.3f} to {test.high:+.3f}"
+    if test.low == test.high:
+        interval = f"difference {test.mean:+.3f} on every fold, which gives no interval"
     if result._n_common(result.headline, UNIFORM) < _FEW:
         interval += "; fewer than 5 folds say little about it"
     if same.better > _SURE:
@@ -128,7 +130,12 @@ def _learned_weights(result: Comparison) -> str:
 def _sources(result: Comparison) -> str:
     """Which sources carry the prediction, by weight and by what leaving them out costs?"""
     rows = sorted(source_rows(result), key=lambda row: -row["share"])
-    text = ", ".join(f"{row['source']} {row['share']:.0%}" for row in rows[:_SHOWN])
+    parts = [f"{row['source']} {row['share']:.0%}" for row in rows[:_SHOWN]]
+    if others := rows[_SHOWN:]:
+        rest = sum(row["share"] for row in others)
+        name = others[0]["source"] if len(others) == 1 else f"{len(others)} others"
+        parts.append(f"{name} {rest:.0%}")
+    text = ", ".join(parts)
     sentence = f"Weight goes to {text}"
     known = [row for row in rows if np.isfinite(row["drop"])]
     if not known:

@@ -48,7 +48,7 @@ def _copies(name: str, X: Array, columns: Any, y: Series, task: str | None) -> I
     tied = _one_to_one(X, y) & ~equal if task == "classification" else np.zeros_like(equal)
     close = (_correlation(X, y, task) > _CORRELATED) & ~equal & ~tied
     told = f"the target {y.name!r}"
-    advice = "leave it out (drop), or the model will only copy it."
+    advice = "drop it (in a TOML file), or the model just copies it."
     if equal.any():
         yield Finding("problem", name, f"{_columns(columns[equal])} equals {told}: {advice}")
     if tied.any():

@@ -91,7 +91,7 @@ class Encoding:
             raise InputError(
                 f"{label} holds text with {len(levels)} different values (such as "
                 f"{listing(map(repr, levels), 3)}); at most {MOST_LEVELS} are turned into columns: "
-                "leave it out (drop), or give it as numbers."
+                "drop it (in a TOML file), or give it as numbers."
             )
         dummies = _dummies(text, column, levels)
         self.levels[str(column.name)] = levels
@@ -160,7 +160,7 @@ def _is_number(dtype: Any) -> bool:
 def _dates(label: str, example: object) -> InputError:
     return InputError(
         f"{label} holds dates or times (first {str(example)!r}); expected numbers: turn it into "
-        "one, such as an age in years, or leave it out (drop)."
+        "one, such as an age in years, or drop it (in a TOML file)."
     )
 
 

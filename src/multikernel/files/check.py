@@ -104,7 +104,7 @@ def check_sources(data: Any, target: Any = None) -> Check:
     >>> check.ok
     False
     >>> print(check.findings[0].sentence)
-    Column 'years' equals the target 'age': leave it out (drop), or the model will only copy it.
+    Column 'years' equals the target 'age': drop it (in a TOML file), or the model just copies it.
     """
     dataset = _as_dataset(data, target)
     found = [finding for check in _CHECKS for finding in check(dataset)]

@@ -11,6 +11,7 @@ from .._component import Array
 from ..displays._style import GREY, INK, PALETTE, bare_axes, fade, quiet_axes, short, title
 
 _N_BINS = 10  # of the calibration curve
+_DARK = 0.6  # share from which a cell takes white letters
 _MANY_CLASSES = 12  # beyond which cells hold no numbers
 
 
@@ -23,7 +24,8 @@ def draw_confusion(ax: Any, counts: Array, labels: list[str]) -> str:
     ax.set_yticks(places, names, parse_math=False)
     if len(labels) <= _MANY_CLASSES:
         for (i, j), n in np.ndenumerate(counts):
-            ax.text(j, i, str(n), ha="center", va="center", fontsize=8, color=INK)
+            colour = "white" if share[i, j] > _DARK else INK
+            ax.text(j, i, str(n), ha="center", va="center", fontsize=8, color=colour)
     ax.set_xlabel("predicted", color=INK)
     ax.set_ylabel("true", color=INK)
     bare_axes(ax)

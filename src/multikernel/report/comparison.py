@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .._versions import installed_versions
+from ..comparison import Comparison
 from .certificates import certificate_section
 from .data import data_section
 from .features import features_section
@@ -19,9 +19,6 @@ from .predictions import predictions_section
 from .redundancy import redundancy_section
 from .samples import samples_section
 from .weights import weights_section
-
-if TYPE_CHECKING:
-    from ..comparison import Comparison
 
 
 def save_report(
@@ -74,6 +71,11 @@ def save_report(
     >>> "good alone" in page
     True
     """
+    if not isinstance(comparison, Comparison):
+        raise TypeError(
+            "save_report needs the path first and then a comparison: save_report('report.html', "
+            f"result); got {type(comparison).__name__} for the comparison."
+        )
     sections = [
         data_section(comparison, data, notes),
         models_section(comparison),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
+from ..comparison.saving import FILE_NAME
 from ..datasets import load_cells, load_demo
 from .comparison import save_report
 
@@ -85,6 +86,7 @@ def _study(
     folder.mkdir(parents=True, exist_ok=True)  # fail before the work, not after it
     with threadpool_limits(limits=1, user_api="blas"):  # on few rows threads only cost
         result = compare(data.X, data.y, models=MODELS, store=folder / "fits", progress=progress)
+    result.save(folder / FILE_NAME)
     report = save_report(folder / "report.html", result, title=title, data=table, notes=notes)
     return Study(title, result, report)
 

@@ -21,7 +21,7 @@ FILES = (
     DataFile("wpbc/wpbc.data", "Wisconsin prognostic breast cancer, 198 rows", _origins.WPBC),
     DataFile("sonar/sonar.csv", "sonar echoes of mines and rocks, 208 rows", _origins.SONAR),
 )
-STAND_IN = "Gaussian clouds of the size of the five data sets"
+STAND_IN = "Gaussian clouds in place of the five data sets"
 _SHAPES = ((345, 6), (768, 8), (351, 33), (194, 33), (208, 60), (194, 32))  # of what clouds replace
 _TIME = 0  # column of WPBC that was known only after the outcome
 
