@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 # One BLAS thread per test process: the processes already fill the cores.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 BLIS_NUM_THREADS=1
 
-.PHONY: help demo test docs lint types doctest format clean
+.PHONY: help demo test docs reproductions lint types doctest format clean
 .DELETE_ON_ERROR:
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make test     the whole test suite"
 	@echo "make lint     ruff: rules and formatting        make format   apply both"
 	@echo "make types    mypy                              make doctest  the examples in docstrings"
+	@echo "make reproductions   a quick look at the experiments of the papers, on stand-ins"
 	@echo "make docs     the site, from nothing and without warnings, in docs/_build/html"
 	@echo "make clean    remove $(VENV), $(OUT) and what make docs has built"
 
@@ -36,6 +37,12 @@ doctest: $(VENV)/.installed-test
 docs: $(VENV)/.installed-docs
 	rm -rf docs/_build docs/api docs/auto_examples
 	JOBS=$(JOBS) MPLBACKEND=agg $(ONE_THREAD) $(BIN)/python -m sphinx -q -W --keep-going -j $(JOBS) docs docs/_build/html
+
+reproductions: $(VENV)/.installed-test
+	@for name in $$($(BIN)/multikernel reproduce | cut -d' ' -f1); do \
+		echo "$$name"; $(ONE_THREAD) $(BIN)/multikernel reproduce $$name --quick --stand-in \
+			--jobs $(JOBS) --out $(VENV)/reproductions/$$name > $(VENV)/log 2>&1 || { cat $(VENV)/log; exit 1; }; \
+	done
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check

@@ -162,6 +162,14 @@ def test_a_stand_in_is_named_everywhere(tmp_path):
         assert "These are made-up numbers, not the original data." in path.read_text()
 
 
+def test_data_that_are_always_there_have_no_stand_in(tmp_path, data, monkeypatch):
+    monkeypatch.setattr(Doubling, "needs", ())
+    monkeypatch.setattr(Doubling, "load", lambda self, folder: 3.0)
+    done = reproduce("doubling", out=tmp_path / "out", stand_in=True)
+    assert done.stand_in == ""
+    assert "| first | 6 |" in done.page.read_text()
+
+
 def test_a_task_that_fails_is_said(tmp_path, data):
     (data / "numbers" / "one.txt").write_text("-1")
     with pytest.raises(ValueError, match="negative"):

@@ -74,7 +74,8 @@ def reproduce(
     quick : bool, default=False
         Look at every step in less than two minutes.
     stand_in : bool, default=False
-        Use synthetic data instead of the original ones; every figure then says so.
+        Use synthetic data instead of the original ones; every figure then says so. Experiments
+        whose data are embedded or drawn anyway have no other.
     n_jobs : int, optional
         Tasks at the same time, through joblib.
     progress : callable, optional
@@ -86,6 +87,7 @@ def reproduce(
         With ``summary=None`` after an interrupt from the keyboard.
     """
     experiment = _experiment(name, quick)
+    stand_in = stand_in and bool(experiment.needs)  # data that are always there need none
     folder = _default_folder(name, quick, stand_in) if out is None else Path(out)
     loaded = experiment.stand_in() if stand_in else _load(experiment, data)
     tasks = [_Part(experiment, task) for task in experiment.tasks(loaded)]
