@@ -13,6 +13,7 @@ from comparison.resume_problem import run
 
 import multikernel
 from multikernel.comparison import Comparison, tasks
+from multikernel.comparison.whole import WholeFit
 
 SCRIPT = Path(__file__).with_name("resume_problem.py")
 
@@ -66,8 +67,10 @@ def test_only_what_is_missing_is_done_again(tmp_path, whole, monkeypatch):
     for path in lost:
         path.rename(path.with_name(f".{path.name}.0123abcd.part"))  # as a killed run leaves it
     done = []
-    original = tasks.Task.run
-    monkeypatch.setattr(tasks.Task, "run", lambda t, d: done.append(t.key) or original(t, d))
+    for kind in (tasks.Task, WholeFit):
+        monkeypatch.setattr(
+            kind, "run", lambda t, d, original=kind.run: done.append(t.key) or original(t, d)
+        )
     assert content(run(store)) == content(whole)
     assert len(done) == len(lost)
 

@@ -28,7 +28,7 @@ ESTIMATORS = [
     MKLClassifier(loss="hinge", regularizer="lp"),
     MKLClassifier(loss="squared_hinge", weights="per_class"),
     MKLClassifier(kernels="precomputed"),
-    MKLClassifierCV(Cs=2, cv=2),
+    MKLClassifierCV(Cs=[0.1, 1.0], cv=2),
     MKLRegressorCV(Cs=2, cv=2),
     MKLRegressor(loss="huber", regularizer="uniform"),
     QSVC(),

@@ -12,7 +12,7 @@ from .._linalg import cholesky
 
 _NEGLIGIBLE = 1e-200  # curvature below this is treated as none
 _EXACT = 1e-14  # of the squared gradient that conjugate gradients may leave of a system
-_INEXACT = 1e-3  # and of the next step of Newton's method
+_INEXACT = 1e-8  # and of the next step of Newton's method
 _SINGULAR = 1e-10  # relative; a constant added to all classes changes nothing
 _LEAST = 1e-3  # of the mean: curvature of a sample in the preconditioner
 _FAINT = 1e-8  # and by the trace of the kernel, so that K s = (ρ − s)/w is not all rounding

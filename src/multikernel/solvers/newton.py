@@ -17,6 +17,7 @@ _FAR = 4.0  # weights this far below their scale grow faster by the closed form
 _LOOSEST = 2e-2  # tolerance of a machine far from the optimum
 _STALL = 0.9  # a gap that falls by less, twice, says that the model is not to be trusted
 _REVIVAL = 0.1  # share of the first weights in those of a new start
+_REVIVALS = 5  # at most
 _PATIENCE = 3  # halvings of a step before the closed form is taken instead
 _SHRINK = 0.01
 _NOTHING = 1e-9  # a penalty this small beside the objective is as good as none
@@ -55,7 +56,7 @@ class NewtonWeights(Solver):
         point = None if start is None else Start(start.dual_coef, start.intercept)
         tol = _LOOSEST if start is None else 0.1 * self.tol
         accepted: tuple[float, Array, Array] | None = None  # the last value of J, its d and G
-        gap, stalls, rejections, care = np.inf, 0, 0, 1.0
+        gap, stalls, rejections, care, n_revivals = np.inf, 0, 0, 1.0, _REVIVALS
         for _ in range(self.max_iter):
             K = bank.combine(d)  # K(d) = Σ d_m K_m
             machine = fit_fixed_weights(problem, K, tol, point)
@@ -67,8 +68,8 @@ class NewtonWeights(Solver):
                 break
             if accepted is not None and value > accepted[0] + 1e-10 * abs(value):
                 rejections, care = rejections + 1, 0.1 * care  # the machine may be to blame
-                if rejections > _PATIENCE and not accepted[1].all():
-                    d = _revived(problem, accepted[1])
+                if n_revivals and rejections > _PATIENCE and not accepted[1].all():
+                    d, n_revivals = _revived(problem, accepted[1]), n_revivals - 1
                     accepted, rejections, care, point, stalls = None, 0, 1.0, None, 0
                 else:
                     d, point = _shorter_step(problem, d, accepted, rejections), machine.point
