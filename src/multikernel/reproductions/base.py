@@ -99,7 +99,7 @@ class Experiment(ABC):
         ----------
         data : object
             From :meth:`load` or :meth:`stand_in`. Where it names files instead of holding their
-            content, an experiment overrides this method by :func:`hash_files`.
+            content, an experiment overrides this method by a hash of its files.
         """
         return str(joblib.hash(data))
 
