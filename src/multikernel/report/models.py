@@ -13,6 +13,8 @@ from .page import Cell, Section
 if TYPE_CHECKING:
     from ..comparison import Comparison
 
+_MOST_ALONE = 12  # sources alone in the picture; the table has all
+
 
 def models_section(comparison: Comparison) -> Section:
     """Scores, their differences to the uniform sum, and what went wrong."""
@@ -69,4 +71,8 @@ def _picture(comparison: Comparison) -> Any:
 
     if UNIFORM not in comparison.models:
         return None
-    return ComparisonDisplay.from_comparison(comparison).figure_
+    ranked = list(comparison.frame()["model"])
+    alone = {r["model"] for r in comparison.results if r["role"] == "alone"}
+    best_alone = [model for model in ranked if model in alone][:_MOST_ALONE]
+    shown = [model for model in ranked if model not in alone or model in best_alone]
+    return ComparisonDisplay.from_comparison(comparison, models=shown).figure_
