@@ -35,7 +35,7 @@ def load_cells(*, return_X_y: bool = False) -> Any:
     --------
     >>> from multikernel.datasets import load_cells
     >>> X, y = load_cells(return_X_y=True)
-    >>> X.names, X.block("average").shape, sorted(set(y))
+    >>> X.names, X.block("average").shape, sorted(set(y.tolist()))
     (['average', 'spread', 'extreme'], (569, 10), ['benign', 'malignant'])
     """
     raw = load_breast_cancer()
