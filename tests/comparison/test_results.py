@@ -108,11 +108,18 @@ def test_what_is_said_of_learned_weights(shift, spread, sentence):
         (-0.05, 1, "Combining sources hurts:"),
         (0.0, 1, "Combining sources makes no practical difference:"),
         (0.02, 20, "It is not clear that combining sources helps:"),
+        (-0.02, 20, "Combining sources does not seem to help:"),
     ],
 )
 def test_what_is_said_of_combining(shift, spread, sentence):
     scores = {MKL: BASE + shift + spread * NOISE, "x alone": BASE, "y alone": BASE - 0.3}
     assert make(scores).verdict[0].startswith(sentence)
+
+
+def test_ties_on_every_fold_are_said_to_give_no_interval():
+    said = make({SUM: BASE, MKL: BASE}).verdict[1]
+    assert "difference +0.000 on every fold, which gives no interval" in said
+    assert "95 %" not in said
 
 
 def test_few_folds_are_said_to_say_little():

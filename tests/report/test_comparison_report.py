@@ -9,7 +9,7 @@ import pytest
 
 import multikernel as mk
 from multikernel.displays import RedundancyDisplay
-from multikernel.report import save_report, save_sections
+from multikernel.report import models, save_report, save_sections
 from multikernel.report.certificates import certificate_section
 from multikernel.report.features import features_section
 from multikernel.report.importance import importance_section
@@ -325,3 +325,17 @@ def test_methods_name_preparation_works_and_solver(comparison, tmp_path):
     certificates = certificate_section(comparison)
     assert f"solved by {comparison.whole['solver']}" in certificates.alt
     assert [ax.get_xlabel() for ax in certificates.figure.axes] == ["bank passes", "seconds"]
+
+
+def test_arguments_in_the_other_order_are_told(comparison, tmp_path):
+    with pytest.raises(TypeError, match="needs the path first and then a comparison"):
+        save_report(comparison, tmp_path / "r.html")
+
+
+def test_the_picture_of_models_stays_short(comparison):
+    first = next(r for r in comparison.results if r["role"] == "alone")
+    many = [first | {"model": f"{k} alone", "source": str(k)} for k in range(50)]
+    grown = replace(comparison, results=[*comparison.results, *many])
+    shown = models._picture(grown).axes[0].get_yticklabels()
+    assert sum(label.get_text().endswith("alone") for label in shown) == 12
+    assert len(grown.frame()) == len(comparison.frame()) + 50

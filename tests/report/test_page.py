@@ -152,3 +152,10 @@ def test_lines_and_letters_take_the_colour_of_the_text(tmp_path):
     text = write(tmp_path, sections=[Section("A line", figure=drawn, alt="a line")])
     assert "currentColor" in text
     assert page.INK not in text
+
+
+def test_a_mean_and_its_spread_stay_on_one_line(tmp_path):
+    table = {"text": ["79.2 ± 0.1"], "cell": [page.Cell("0.5 ± 0.2", 0.5)]}
+    text = write(tmp_path, sections=[Section("Means", table=table, caption="Two.")])
+    assert "79.2\u00a0±\u00a00.1" in text
+    assert "0.5\u00a0±\u00a00.2" in text

@@ -192,7 +192,8 @@ def _table(columns: Columns) -> _Table:
 
 
 def _cell(value: Any) -> Cell:
-    return value if isinstance(value, Cell) else Cell(cell_text(value), _number(value))
+    cell = value if isinstance(value, Cell) else Cell(cell_text(value), _number(value))
+    return Cell(cell.text.replace(" ± ", "\u00a0±\u00a0"), cell.number)  # on one line
 
 
 def _number(value: Any) -> float | None:
