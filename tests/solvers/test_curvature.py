@@ -11,6 +11,7 @@ from scipy.linalg import block_diag
 from multikernel.losses import Multinomial
 from multikernel.regularizers import ElasticNet, LpNorm, Uniform
 from multikernel.solvers import DualNewton, NewtonWeights, regularization_path
+from multikernel.solvers._curvature import LowRankSum, _MeanSystem
 from multikernel.solvers.fixed_weights import SmoothTerm
 
 N_COLUMNS = 4
@@ -89,3 +90,19 @@ def test_classes_that_overlap_are_certified_at_large_C(regularizer, C, rng):
     solution = DualNewton(tol=1e-4).solve(replace(problem, y=labels))
     assert solution.converged
     assert solution.gap <= 1e-4
+
+
+@pytest.mark.parametrize("low_rank", [False, True])
+def test_the_mean_system_is_that_of_classes_that_are_alike(low_rank, rng):
+    n, T, m = 6, 3, 2
+    root, w = rng.normal(size=(n, n)), rng.uniform(0.5, 2.0, size=n)
+    K = root @ root.T
+    dense, kernel = np.kron(K, np.eye(T)), K
+    if low_rank:
+        V, scales = rng.normal(size=(m, n * T)), np.array([0.7, 0.2])
+        dense, kernel = dense + V.T @ (scales[:, np.newaxis] * V), LowRankSum(K, V, scales)
+    rho = rng.normal(size=(n, T, 1))
+    s, K_s = _MeanSystem(kernel, w).solve(rho)
+    expected = np.linalg.solve(np.eye(n * T) + np.repeat(w, T)[:, np.newaxis] * dense, rho.ravel())
+    assert_allclose(s.ravel(), expected, rtol=1e-9)
+    assert_allclose(K_s.ravel(), dense @ expected, rtol=1e-8, atol=1e-10)
