@@ -11,7 +11,7 @@ from scipy.linalg import block_diag
 from multikernel.losses import Multinomial
 from multikernel.regularizers import ElasticNet, LpNorm, Uniform
 from multikernel.solvers import DualNewton, NewtonWeights, regularization_path
-from multikernel.solvers._curvature import LowRankSum, _MeanSystem
+from multikernel.solvers._curvature import LowRankSum, SoftmaxCurvature, _MeanSystem
 from multikernel.solvers.fixed_weights import SmoothTerm
 
 N_COLUMNS = 4
@@ -90,6 +90,30 @@ def test_classes_that_overlap_are_certified_at_large_C(regularizer, C, rng):
     solution = DualNewton(tol=1e-4).solve(replace(problem, y=labels))
     assert solution.converged
     assert solution.gap <= 1e-4
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_response_to_columns_is_a_form_that_bends_upwards(fit_intercept, rng):
+    problem, curvature, K, _ = softmax_system(10.0, fit_intercept, rng)
+    V = rng.normal(size=(*problem.y.shape, 200))  # more columns than the form has rank
+    system = curvature.system(K, fit_intercept)
+    H, PV, _ = system.respond(V)
+    exact, _ = system.solve(curvature.times(V))
+    assert_allclose(H, np.tensordot(V, exact, axes=([0, 1], [0, 1])), atol=1e-3 * H.max())
+    assert_allclose(PV, exact, atol=5e-2 * np.abs(exact).max())
+    assert np.linalg.eigvalsh(H).min() > -1e-12 * H.max()
+
+
+def test_a_model_is_taken_up_where_the_last_was_minimal(rng, monkeypatch):
+    systems = []
+    system = SoftmaxCurvature.system
+    monkeypatch.setattr(
+        SoftmaxCurvature, "system", lambda *args: systems.append(1) or system(*args)
+    )
+    problem = make_problem(Multinomial(), ElasticNet(0.5), C=1e5, n_outputs=3)
+    labels = np.eye(3)[rng.integers(0, 3, size=len(problem.y))]
+    assert DualNewton(tol=1e-6).solve(replace(problem, y=labels)).converged
+    assert len(systems) <= 20  # Newton steps; 25 if every model starts at dual coefficients
 
 
 @pytest.mark.parametrize("low_rank", [False, True])

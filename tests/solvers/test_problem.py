@@ -84,3 +84,15 @@ def test_a_forgiven_excess_leaves_the_objective_above_the_bound():
     expected = 1.5e-9 * (abs(alpha[0, 0]) + abs(alpha[-1, 0]))
     assert problem.strain(alpha, z) == pytest.approx(expected, rel=1e-5)
     assert problem.strain(alpha, z / (1 + 1e-9)) <= 1e-15
+
+
+@pytest.mark.parametrize("size", [0.1, 3.0])
+def test_classes_as_frequent_as_they_are_make_a_dual_point(size, rng):
+    problem = make_problem(Multinomial(), LpNorm(2.0), n_outputs=3, C=20.0, weighted=True)
+    given = size * 20.0 * rng.normal(size=problem.y.shape)
+    alpha = problem.feasible_dual(given)
+    assert np.isfinite(problem.dual_objective(alpha, problem.bank.quadratic(alpha)))
+    assert_allclose(alpha.sum(axis=0), 0.0, atol=1e-10)
+    assert_allclose(problem.feasible_dual(alpha), alpha, rtol=1e-14)
+    nearly = alpha + 1e-9 * problem.cost * rng.normal(size=alpha.shape)  # off by rounding
+    assert_allclose(problem.feasible_dual(nearly), alpha, atol=1e-7 * problem.C)

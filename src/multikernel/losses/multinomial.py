@@ -13,6 +13,7 @@ from ._root import increasing_root
 from .base import _SLACK, Loss
 
 _REACH = 50.0  # an absent class keeps a probability below exp(-50)
+_LEAST = 1e-12  # probability of a class
 _EPS = float(np.finfo(float).eps)
 
 
@@ -96,6 +97,17 @@ class Multinomial(Loss):
     def project_dual(self, y: Array, u: Array) -> Array:
         """The nearest u for which u + y lies in the simplex."""
         return _project_simplex(u + y) - y
+
+    def balance_dual(self, y: Array, u: Array, cost: Array) -> Array:
+        r"""A near u for which u + y lies in the simplex and :math:`\sum_i c_i u_i = 0`.
+
+        Notes
+        -----
+        Probabilities :math:`p_{it} \propto \max(u_{it} + y_{it}, \varepsilon)\, e^{b_t}`, with the
+        constants b for which every class is as frequent as in y.
+        """
+        log_p = np.log(np.maximum(u + y, _LEAST))
+        return self.gradient(y, log_p + self.best_intercept(y, log_p, cost))
 
     def best_intercept(self, y: Array, f: Array, cost: Array) -> Array:
         r"""The constants b with zero sum that minimise :math:`\sum_i c_i\, \ell(y_i, f_i + b)`.

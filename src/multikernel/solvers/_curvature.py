@@ -12,7 +12,8 @@ from .._linalg import cholesky
 
 _NEGLIGIBLE = 1e-200  # curvature below this is treated as none
 _EXACT = 1e-14  # of the squared gradient that conjugate gradients may leave of a system
-_INEXACT = 1e-8  # and of the next step of Newton's method
+_INEXACT = 1e-3  # and of the next step of Newton's method
+_CLOSE = 1e-6  # and of the response to columns V, which is exact to second order
 _SINGULAR = 1e-10  # relative; a constant added to all classes changes nothing
 _LEAST = 1e-3  # of the mean: curvature of a sample in the preconditioner
 _FAINT = 1e-8  # and by the trace of the kernel, so that K s = (ρ − s)/w is not all rounding
@@ -73,6 +74,9 @@ class NewtonSystem(Protocol):
         minimises may keep the share ``error`` of what there was to gain.
         """
 
+    def respond(self, V: Array) -> tuple[Array, Array, Array]:
+        r"""The solution :math:`PV, b` for :math:`r = WV`, after :math:`V^\top P V`, (k, k)."""
+
 
 class DiagonalCurvature:
     """Second derivatives of a loss that treats outputs by themselves, shape (n, n_outputs)."""
@@ -87,8 +91,10 @@ class DiagonalCurvature:
     def system(self, K: Array, fit_intercept: bool) -> NewtonSystem:
         """One factor per output, or one for all where their curvatures agree."""
         if np.all(self.W[:, :1] == self.W):
-            return _Separate([_Output(K, self.W[:, 0], fit_intercept)] * self.W.shape[1])
-        return _Separate([_Output(K, w, fit_intercept) for w in self.W.T])
+            outputs = [_Output(K, self.W[:, 0], fit_intercept)] * self.W.shape[1]
+        else:
+            outputs = [_Output(K, w, fit_intercept) for w in self.W.T]
+        return _Separate(self, outputs)
 
 
 class _Separate:
@@ -96,12 +102,17 @@ class _Separate:
 
     error = 0.0
 
-    def __init__(self, outputs: list[_Output]) -> None:
-        self.outputs = outputs
+    def __init__(self, curvature: DiagonalCurvature, outputs: list[_Output]) -> None:
+        self.curvature, self.outputs = curvature, outputs
 
     def solve(self, r: Array, start: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
         pairs = [output.solve(r[:, t]) for t, output in enumerate(self.outputs)]
         return np.stack([alpha for alpha, _ in pairs], axis=1), np.stack([b for _, b in pairs])
+
+    def respond(self, V: Array) -> tuple[Array, Array, Array]:
+        PV, b = self.solve(self.curvature.times(V))
+        H = _forms(V, PV)
+        return 0.5 * (H + H.T), PV, b
 
 
 class _Output:
@@ -184,6 +195,18 @@ class _ConjugateGradients:
         self.near = _MeanSystem(K, curvature.mean())
 
     def solve(self, r: Array, start: tuple[Array, Array] | None = None) -> tuple[Array, Array]:
+        return self._descend(r, start, left=_EXACT if start is None else _INEXACT)
+
+    def respond(self, V: Array) -> tuple[Array, Array, Array]:
+        r"""Where :math:`(V - z)^\top W (V - z) + \alpha^\top K \alpha`, then the form, is least."""
+        alpha, b = self._descend(self.curvature.times(V), None, left=_CLOSE)
+        f = self._times_K(alpha)
+        rest = V - f - b
+        return _forms(rest, self.curvature.times(rest)) + _forms(alpha, f), alpha, b
+
+    def _descend(
+        self, r: Array, start: tuple[Array, Array] | None, left: float
+    ) -> tuple[Array, Array]:
         alpha, Wz = np.zeros_like(r), np.zeros_like(r)
         b: Array = np.zeros(r.shape[1:])
         if start is not None:
@@ -193,7 +216,7 @@ class _ConjugateGradients:
         scale = self._intercept_scale(r.shape[1])
         (s, K_s), q = self.near.solve(rho), scale @ beta
         size = _form(rho, K_s) + np.sum(beta * q, axis=0)  # squared gradient, per column
-        enough = size * (_EXACT if start is None else _INEXACT)
+        enough = left * size
         p, K_p, p_b = s, K_s, q
         for _ in range(_MAX_CONJUGATE):
             z = K_p + p_b
@@ -268,3 +291,8 @@ class _MeanSystem:
 def _form(U: Array, V: Array) -> Array:
     """The inner products of matching columns, shape (k,)."""
     return np.asarray(np.einsum("itk,itk->k", U, V))
+
+
+def _forms(U: Array, V: Array) -> Array:
+    """The inner products of all columns, shape (k, k)."""
+    return np.tensordot(U, V, axes=([0, 1], [0, 1]))

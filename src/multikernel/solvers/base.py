@@ -159,11 +159,15 @@ class Problem:
 
     def dual_ray(self, alpha: Array, G: Array) -> Callable[[float], float]:
         r"""The dual on the ray through :math:`\alpha`, as a function of c for :math:`c\,\alpha`."""
-        sums = np.abs(alpha.sum(axis=0))
-        if self.fit_intercept and np.any(sums > _ZERO_SUM * np.abs(alpha).sum()):
+        if not self.balanced(alpha):
             return lambda c: -np.inf
         penalty = self.regularizer.dual_ray(G)
         return lambda c: self.dual_data_term(c * alpha) - 0.5 * penalty(c)
+
+    def balanced(self, alpha: Array) -> bool:
+        r"""Whether :math:`\mathbf 1^\top\alpha = 0`, which an intercept asks for."""
+        sums = np.abs(alpha.sum(axis=0))
+        return not self.fit_intercept or bool(np.all(sums <= _ZERO_SUM * np.abs(alpha).sum()))
 
     def best_scale(self, alpha: Array, G: Array) -> float:
         r"""The c in (0, 1] that maximises the dual on the ray through :math:`\alpha`."""
@@ -199,7 +203,10 @@ class Problem:
         if not self.fit_intercept:
             return -self.cost * self.loss.project_dual(self.y, -alpha / self.cost)
         if self.loss.couples_outputs:
-            return alpha
+            if self.balanced(alpha) and np.isfinite(self.dual_data_term(alpha)):
+                return alpha
+            u: Array = self.loss.balance_dual(self.y, -alpha / self.cost, self.cost)
+            return -self.cost * u
         lower, upper = self.loss.dual_bounds(self.y)  # bounds of u = -alpha / cost
         lower, upper = -self.cost * upper, -self.cost * lower
         return _project_box_hyperplane(alpha, lower, upper)

@@ -41,18 +41,18 @@ class Start(NamedTuple):
 
 
 class Machine(NamedTuple):
-    r"""A fitted kernel machine: f is :math:`K\alpha`, without the intercept b."""
+    r"""A fitted kernel machine: f is :math:`K\alpha`, without the intercept b.
+
+    Another fit may start from ``point``: for a smooth loss where Newton's method ended, before
+    that was moved into the domain of the dual.
+    """
 
     alpha: Array
     b: Array
     f: Array
     curvature: Curvature
     system: NewtonSystem
-
-    @property
-    def point(self) -> Start:
-        """Where another fit may start."""
-        return Start(self.alpha, self.b)
+    point: Start
 
 
 class DataTerm(Protocol):
@@ -194,7 +194,7 @@ def _newton(term: DataTerm, problem: Problem, K: Kernel, start: Start, tol: floa
         after = 10 * abs(left) + system.error * abs(slope)  # what may be left to gain
         if min(-slope, after) <= tol * abs(value):
             break
-    return Machine(alpha, b, f, curvature, system)
+    return Machine(alpha, b, f, curvature, system, Start(alpha, b))
 
 
 def _line_search(
@@ -217,13 +217,11 @@ def _line_search(
 
 def _feasible(problem: Problem, K: Kernel, machine: Machine) -> Machine:
     """The machine moved into the domain of the dual, with the best intercept for it."""
-    if problem.loss.couples_outputs:
-        b = problem.best_intercept(machine.f)  # makes 1ᵀα = 0
-        alpha = -SmoothTerm(problem).gradient(machine.f + b)
-    else:
-        alpha = problem.feasible_dual(machine.alpha)
+    alpha = problem.feasible_dual(machine.alpha)
     f = K @ alpha
-    return machine._replace(alpha=alpha, f=f, b=problem.best_intercept(f))
+    b = problem.best_intercept(f)
+    point = machine.point if problem.loss.smooth else Start(alpha, b)
+    return machine._replace(alpha=alpha, f=f, b=b, point=point)
 
 
 def _fit_with_kinks(problem: Problem, K: Array, tol: float, start: Start | None) -> Machine:
@@ -270,7 +268,9 @@ def _active_set(problem: Problem, K: Array, tol: float, start: Start) -> Machine
         if np.abs(alpha).max() > _RUNAWAY * problem.cost.max():
             bounded = np.clip(alpha, -problem.cost, problem.cost)  # a near-singular guess
             alpha = problem.feasible_dual(bounded)
-        machine = _feasible(problem, K, Machine(alpha, b, alpha, curvature, system))
+        machine = _feasible(
+            problem, K, Machine(alpha, b, alpha, curvature, system, Start(alpha, b))
+        )
         gap = _fixed_gap(problem, machine)
         if gap <= best_gap:
             best, best_gap = machine, gap

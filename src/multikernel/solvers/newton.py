@@ -151,16 +151,16 @@ def _next_weights(
     working = _working_set(d, model.gradient)
     V = problem.bank.apply(machine.alpha, working) if V is None else V[working]
     V = np.moveaxis(V, 0, 2)  # (n, n_outputs, k)
-    PV, b_slopes = machine.system.solve(machine.curvature.times(V))
-    H = np.tensordot(V, PV, axes=([0, 1], [0, 1]))  # Vᵀ P V
+    H, PV, b_slopes = machine.system.respond(V)  # H = Vᵀ P V
     d_next = np.zeros_like(d)
-    d_next[working] = minimise(model, working, 0.5 * (H + H.T), d)
+    d_next[working] = minimise(model, working, H, d)
     if d_next.any():
         d_next = model.retract(d, d_next)
         step = (d_next - d)[working]
-        return d_next, Start(machine.alpha - PV @ step, machine.b - b_slopes @ step)
+        alpha, b = machine.point
+        return d_next, Start(alpha - PV @ step, b - b_slopes @ step)
     # The best predictor is constant: weights go to zero, in the direction whose α certifies it.
-    d_next[working] = minimise(model.of_fixed_size(d), working, 0.5 * (H + H.T), d)
+    d_next[working] = minimise(model.of_fixed_size(d), working, H, d)
     return d_next * (_SHRINK if d @ G > _NOTHING * abs(value) else 1.0), machine.point
 
 
