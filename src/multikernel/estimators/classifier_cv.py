@@ -60,7 +60,7 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
         How the minimum is found; "auto" picks by what loss, regularizer and kernels allow.
     tol : float, default=1e-6
         Relative duality gap of the final fit. A solver given as an object has its own.
-    cv_tol : float, default=1e-2
+    cv_tol : float, default=3e-3
         Relative duality gap of the fits that are compared.
     max_iter : int, default=200
         Iterations after which to stop with a warning. A solver given as an object has its own.
@@ -177,7 +177,7 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
         calibrate: bool = False,
         solver: Any = "auto",
         tol: float = 1e-6,
-        cv_tol: float = 1e-2,
+        cv_tol: float = 3e-3,
         max_iter: int = 200,
         dtype: str = "float64",
         n_jobs: int | None = None,

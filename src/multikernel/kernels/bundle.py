@@ -184,7 +184,7 @@ class KernelBundle(RowContainer):
 
 def _is_range(index: Index) -> bool:
     """Whether positions are consecutive, so that a slice says the same."""
-    return len(index) > 0 and bool(np.all(np.diff(index) == 1))
+    return len(index) > 0 and bool((index[1:] - index[:-1] == 1).all())
 
 
 def _is_labelled(K: Any) -> bool:

@@ -30,6 +30,7 @@ _WIDEST = 1e5  # proximal step, relative to the first
 _STEEP = 1e3  # or, if more, to the slopes of the losses
 _RUNAWAY = 1e6  # coefficients beyond this multiple of their bound carry no information
 _ROUNDING = 1e-14
+_TOO_FAR = 0.1  # slope of the objective at a start, relative to its value
 _STIFF = 1e9  # curvature of a kink, relative to that of the kernel
 
 
@@ -148,18 +149,22 @@ def fit_fixed_weights(problem: Problem, K: Any, tol: float, start: Start | None 
 
 
 def _better_start(problem: Problem, K: Kernel, start: Start | None) -> Start:
-    """The start given or, where C has leapt, the best between it and the best constant."""
+    """The start given or, where that is too far, as where C has leapt, a point towards a constant.
+
+    The best constant is where to begin without a start.
+    """
     cold = _cold_start(problem)
     if start is None:
         return cold
     f = K @ start.alpha
     square = float(np.sum(start.alpha * f))
-    limit = problem.data_term(cold.alpha + cold.b)
+    step = f + start.b - cold.b
+    term = SmoothTerm(problem)
 
     def value(t: float) -> float:
-        return problem.data_term(t * f + t * start.b + (1 - t) * cold.b) + 0.5 * t**2 * square
+        return term.value(cold.b + t * step) + 0.5 * t**2 * square
 
-    if value(1.0) <= limit:
+    if float(np.sum(term.gradient(cold.b + step) * step)) + square <= _TOO_FAR * value(1.0):
         return start
     t = float(minimize_scalar(value, bounds=(0.0, 1.0), method="bounded").x)
     return Start(t * start.alpha, t * start.b + (1 - t) * cold.b)
