@@ -19,7 +19,7 @@ from ..banks.base import Index
 from ..kernels import KernelSet, PrecomputedKernels
 from ..losses import LOSSES, Loss
 from ..regularizers import REGULARIZERS, Regularizer
-from ..solvers import SOLVERS, Problem, Solution, Solver, choose_solver
+from ..solvers import SOLVERS, Problem, Solution, Solver, choose_solver, explain_solver
 from ._documented import Documented
 from ._inputs import check_inputs, is_pairwise, is_precomputed, make_kernels
 from ._logging import LOGGER
@@ -116,7 +116,7 @@ class BaseMKL(Documented, BaseEstimator):
         problems, kept = self._assemble(X, Ys, loss, s, cost)
         problems = (tune or self._as_given)(problems, kept)
         problems = [self._ready(problem) for problem in problems]
-        solutions = [self._make_solver(problem).solve(problem) for problem in problems]
+        solutions = [self._solve(problem) for problem in problems]
         self.loss_, self.regularizer_ = loss, problems[0].regularizer
         self._publish(problems, solutions, kept, len(cost))
         LOGGER.info(
@@ -168,6 +168,11 @@ class BaseMKL(Documented, BaseEstimator):
         """The problem with its regularizer made ready for the training kernels and targets."""
         sources = [row["source"] for row in self.kernels_.rows_]
         return replace(problem, regularizer=problem.regularizer.for_training(problem, sources))
+
+    def _solve(self, problem: Problem) -> Solution:
+        solution = self._make_solver(problem).solve(problem)
+        asked = not isinstance(self.solver, str) or self.solver != "auto"
+        return solution if asked else replace(solution, reason=explain_solver(problem))
 
     def _make_solver(self, problem: Problem) -> Solver:
         return make_solver(self.solver, problem, self.tol, self.max_iter)

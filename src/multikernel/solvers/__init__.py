@@ -1,7 +1,7 @@
 """Solvers: how the minimum is found; each returns a Solution with its certificate."""
 
 from .alternating import Alternating
-from .auto import choose_solver
+from .auto import choose_solver, explain_solver
 from .base import Problem, Progress, Solution, Solver
 from .block_descent import BlockDescent
 from .dal import DualAugmentedLagrangian
@@ -31,6 +31,7 @@ __all__ = [
     "Solver",
     "choose_solver",
     "critical_C",
+    "explain_solver",
     "fit_fixed_weights",
     "regularization_path",
     "screened_out",

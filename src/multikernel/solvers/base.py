@@ -284,6 +284,8 @@ class Solution:
     history : dict of arrays
         ``objective``, ``gap``, ``n_passes`` and ``seconds`` after each iteration.
     solver : str
+    reason : str
+        Why it was chosen, to be read after "because"; empty where it was asked for.
     """
 
     weights: Array
@@ -301,6 +303,7 @@ class Solution:
     dual_point: Array = field(repr=False)
     atom_weights: Array | None = None
     sweep: Sweep | None = field(default=None, repr=False)
+    reason: str = field(default="", repr=False)
 
 
 class Progress:
