@@ -10,6 +10,7 @@ import time
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -19,11 +20,12 @@ from typer.testing import CliRunner
 
 import multikernel
 from multikernel import cli
-from multikernel.cli import _models, _needs
+from multikernel.cli import _models, _needs, _remarks
 from multikernel.cli._models import fit_model, levels_of
 from multikernel.cli._names import split_names
 from multikernel.cli._options import parse_sources
 from multikernel.cli._progress import _Clock, show_progress
+from multikernel.cli._remarks import fit_remarks
 from multikernel.cli.app import COMMANDS, make_app
 from multikernel.files import Dataset
 from multikernel.report import run_demo
@@ -392,7 +394,14 @@ def test_a_time_budget_leaves_a_partial_report_and_succeeds(study, tmp_path):
             [*TARGET, "--scoring", "acuracy"],
             "There is no score 'acuracy'; did you mean 'accuracy'",
         ),
-        ([*TARGET, "--scoring", "nonsense"], "There is no score 'nonsense'. See sklearn.metrics"),
+        (
+            [*TARGET, "--scoring", "nonsense"],
+            "no score 'nonsense'. Common ones for classification: accuracy, balanced_accuracy, ",
+        ),
+        (
+            ["--target", "clinic:age", "--scoring", "nonsense"],
+            "no score 'nonsense'. Common ones for regression: r2, ",
+        ),
         ([*TARGET, "--cv", "50"], "50"),
         ([*TARGET, "--sources", "nonsense"], "There is no source 'nonsense'"),
         (["--target", "clinic:outcom"], "did you mean 'outcome'?"),
@@ -424,6 +433,39 @@ def test_fit_prints_the_weights(model, study, tmp_path):
     content = json.loads(invoke("fit", study, *TARGET, *other).stdout)
     assert len({round(row["weight"], 12) for row in content["kernels"]}) == 1
     assert set(content["chosen"]) == {"C"}
+
+
+def fitted_like(d, C, Cs=(0.1, 1.0, 10.0), **more):
+    candidates = [SimpleNamespace(C=value) for value in Cs]
+    return SimpleNamespace(weights_=np.array(d), C_=C, candidates_=candidates, **more)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (fitted_like([1.0, 1.2], 1.0), ["(the largest is 1.2 times the smallest): the uniform"]),
+        (fitted_like([[1.0, 1.0], [1.0, 3.0]], 1.0), []),
+        (fitted_like([0.0, 1.0], 1.0), []),
+        (fitted_like([2.0], 1.0), []),
+        (fitted_like([2.0, 2.0], 1.0, regularizer=multikernel.Uniform()), []),
+        (fitted_like([1.0, 9.0], 0.1), ["C=0.1 is the smallest of those tried (0.1 to 10): a sma"]),
+        (fitted_like([1.0, 9.0], 10.0), ["C=10 is the largest of those tried (0.1 to 10): a larg"]),
+        (fitted_like([1.0, 9.0], 0.1, Cs=[0.1]), []),
+        (SimpleNamespace(weights_=np.array([1.0, 9.0])), []),
+    ],
+)
+def test_weights_and_constants_that_say_little_are_pointed_out(model, said):
+    remarks = fit_remarks(model)
+    assert len(remarks) == len(said)
+    assert all(words in remark for words, remark in zip(said, remarks, strict=True))
+
+
+def test_fit_points_them_out(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(_remarks, "_NEARLY", 1e9)
+    options = [*TARGET, "--model", "MKL, lp", "--json", "--out", tmp_path / "m.skops"]
+    result = invoke("fit", study, *options)
+    assert "multikernel: The learned weights are nearly uniform (" in result.stderr
+    assert "The learned weights are nearly uniform" in json.loads(result.stdout)["notes"][-1]
 
 
 def test_predictions_are_those_of_the_model_in_memory(model, study, tmp_path):
@@ -512,7 +554,10 @@ def test_kernel_matrices_are_fitted_and_predicted(tmp_path):
         ([*TARGET, "--model", "nonsense"], "There is no model 'nonsense' to fit"),
         ([*TARGET, "--model", "mkl lp"], "did you mean 'MKL, lp'?"),
         ([*TARGET, "--model", "rna alone"], "add --sources 'rna' --model 'uniform sum'"),
-        ([*TARGET, "--scoring", "acuracy"], "did you mean 'accuracy'"),
+        (
+            [*TARGET, "--scoring", "acuracy"],
+            "did you mean 'accuracy'? Common ones for classification",
+        ),
         ([*TARGET, "--model", "concatenated, linear"], "to fit"),
         ([], "name the target"),
     ],
@@ -711,7 +756,7 @@ def test_one_new_sample_without_text(model, tmp_path):
     ("name", "status", "words"),
     [
         ("RNA", 1, "a source 'RNA', but the model was fitted to 'rna', and upper and lower case"),
-        ("rn", 0, "fitted without rn: not used ('rn' may be the 'rna' of the model: rename it"),
+        ("rn", 0, "Source 'rn' may be the 'rna' of the model: rename it if so. The model was"),
     ],
 )
 def test_a_misspelt_source_is_not_passed_over(model, tmp_path, name, status, words):
@@ -719,6 +764,38 @@ def test_a_misspelt_source_is_not_passed_over(model, tmp_path, name, status, wor
     (new / "rna.csv").rename(new / f"{name}.csv")
     options = ["--allow-missing", "--out", tmp_path / "p.csv"]
     assert words in invoke("predict", model, new, *options, status=status).stderr
+
+
+def test_the_hint_at_a_misspelt_source_comes_before_other_complaints(model, tmp_path):
+    new = new_study(tmp_path / "new", lambda t: t.drop(columns="age"))
+    (new / "rna.csv").rename(new / "rn.csv")
+    out = ["--out", tmp_path / "p.csv"]
+    hint = "multikernel: Source 'rn' may be the 'rna' of the model: rename it if so. "
+    said = invoke("predict", model, new, *out, status=1).stderr
+    assert said.startswith(hint + "The data lack rna, which the model uses; they have: ")
+    alone = invoke("predict", model, new, "--sources", "rn", *out, status=1).stderr
+    assert alone.startswith(hint + "None of the sources rn is known to the model; it was fitted")
+    more = new_study(tmp_path / "more", lambda t: t.assign(height=1.7))
+    (more / "rna.csv").rename(more / "rn.csv")
+    first, second, *_ = invoke("predict", model, more, "--allow-missing", *out).stderr.splitlines()
+    assert first.startswith(hint)
+    assert "height not used" in second
+
+
+def test_one_table_that_has_gained_a_column(tmp_path):
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(24, 4)))
+    table.columns = ["rna_a", "rna_b", "mri_a", "mri_b"]
+    table.insert(0, "sample", [f"P{i}" for i in range(24)])
+    old = table.assign(target=np.where(table["rna_a"] > 0, "well", "ill"))
+    old.to_csv(tmp_path / "old.csv", index=False)
+    table.to_csv(tmp_path / "new.csv", index=False)
+    table.assign(age=60).to_csv(tmp_path / "more.csv", index=False)
+    path = tmp_path / "m.skops"
+    invoke("fit", tmp_path / "old.csv", "--model", "uniform sum", "--inner-cv", 2, "--out", path)
+    usual, _ = probabilities(path, tmp_path / "new.csv", tmp_path)
+    other, said = probabilities(path, tmp_path / "more.csv", tmp_path)
+    assert said == "multikernel: more.csv: age not used.\n"
+    np.testing.assert_allclose(other, usual, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -787,6 +864,27 @@ def test_json_is_all_there_is_on_stdout(study):
     assert done.returncode == 0
     assert json.loads(done.stdout)["ok"] is True
     assert done.stderr == ""
+
+
+INTERRUPTED = """
+import sys
+class Interrupt:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer.core":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupt())
+from multikernel.cli import main
+sys.argv = ["multikernel", "check", "data"]
+sys.exit(main())
+"""
+
+
+def test_an_interrupt_while_the_application_is_imported_is_quiet():
+    arguments = [sys.executable, "-c", INTERRUPTED]
+    done = subprocess.run(
+        arguments, env=environment(), capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "multikernel: interrupted\n")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")

@@ -309,6 +309,7 @@ def test_a_time_budget_ends_it_early(problem, monkeypatch):
     result = compare(*problem, **QUICK, cv=2, time_budget=4.5)
     assert len(result.results) == 4
     assert not result.complete
+    assert result.verdict[0].startswith("So far: ")
     assert result.verdict[-1] == "Not every fold was done: these figures are preliminary."
 
 
@@ -408,7 +409,7 @@ RARE = np.array(["a"] * 28 + ["b"] * 2)
         (X3, Y3, {"scoring": max}, TypeError, "scoring must be the name of a score"),
         (X3, LABELS, {"scoring": "r2"}, ValueError, "This scoring does not fit the targets"),
         (X3, Y3, {"models": ["uniform"]}, ValueError, "'uniform'; did you mean 'uniform sum'"),
-        (X3, Y3, {"models": ["zzz"]}, ValueError, "There are: uniform sum; concatenated, linear; "),
+        (X3, Y3, {"models": ["zzz"]}, ValueError, "There are: uniform sum; MKL, elastic net; "),
         (X3, Y3, {"models": ["dna alone"]}, ValueError, "did you mean 'rna alone'"),
         (
             X3,
@@ -478,13 +479,20 @@ def test_the_start_of_every_fit_is_announced_before_its_end(problem, caplog):
     with caplog.at_level("INFO", logger="multikernel"):
         compare(*problem, **QUICK, cv=2, importance=False, progress=progress)
     first, second, *_ = progress.seen
-    assert (first, second) == (("start", 0, "rna alone"), ("done", 1, "rna alone"))
+    assert (first, second) == (("start", 0, "uniform sum"), ("done", 1, "uniform sum"))
     assert len(progress.seen) == 22
-    assert "0 of 11 done, starting rna alone" in caplog.messages
+    assert "0 of 11 done, starting uniform sum" in caplog.messages
 
 
-def test_cheap_models_come_first_and_the_dearest_last():
+def test_what_the_verdict_needs_comes_first_and_the_dearest_last():
     names = list(MODELS)
-    assert names[0] == "uniform sum"
+    assert names[:2] == PLAIN
     assert names[-1] == "best single kernel"
-    assert names.index("MKL, elastic net") < names.index("MKL, lp")
+
+
+def test_little_time_gives_a_verdict(problem, monkeypatch):
+    clock = itertools.count()
+    monkeypatch.setattr(running.time, "monotonic", lambda: next(clock))
+    result = compare(*problem, kernels="linear", cv=2, time_budget=2.5)
+    assert result.models == PLAIN
+    assert result.verdict[0].startswith("MKL, elastic net reaches ")

@@ -11,6 +11,7 @@ from multikernel.comparison.insides import (
     describe_weights,
     permuted_drops,
     source_contributions,
+    trace_shares,
 )
 
 MKL = "MKL, elastic net"
@@ -89,18 +90,45 @@ def test_contributions_of_classes(rng):
     two = MKLClassifier("linear").fit(X, np.where(f > 0, "yes", "no"))
     kept = source_contributions(two, X)
     assert set(kept["classes"]) == {"yes"}
-    assert_allclose(np.sum(kept["values"], axis=1) + two.intercept_, two.decision_function(X), 1e-4)
+    sums = np.sum(kept["values"], axis=1) + kept["constant"]
+    assert_allclose(sums, two.decision_function(X), 1e-4)
     y = np.array(["low", "mid", "top"])[np.digitize(f, [-0.5, 0.5])]
     three = MKLClassifier("linear", weights="per_class", loss="hinge").fit(X, y)
     kept, decisions = source_contributions(three, X), three.decision_function(X)
     assert kept["classes"] == three.predict(X).tolist()
     column = decisions.argmax(axis=1)
-    sums = np.sum(kept["values"], axis=1) + three.intercept_[column]
+    sums = np.sum(kept["values"], axis=1) + kept["constant"]
+    assert_allclose(kept["constant"], three.intercept_[column], rtol=1e-5)
     assert_allclose(sums, decisions.max(axis=1), atol=1e-4)
     weights = describe_weights(three)
     assert_allclose(np.sum(weights["class_weights"], axis=1), 1.0)
     assert np.shape(weights["class_weights"]) == (3, 2)
     assert describe_weights(two)["class_weights"] is None
+
+
+@pytest.mark.parametrize("normalize", ["variance", "center", None])
+@pytest.mark.parametrize("form", ["views", "factors", "grams"])
+def test_shares_of_the_trace(problem, normalize, form):
+    """By definition, from matrices that are computed here."""
+    X, y = problem
+    X, y = (X[:30], y[:30]) if form == "views" else (X, y)  # too few samples for factors
+    scaled = {name: (k + 1) * X.block(name) for k, name in enumerate(X.names)}
+    present = {"mri": X.has("mri")}
+    if form == "grams":
+        X = KernelBundle({name: Z @ Z.T for name, Z in scaled.items()}, X.ids, present=present)
+    else:
+        X = ViewBundle(scaled, present)
+    kernels = None if form == "grams" else "linear"
+    model = MKLRegressor(kernels, regularizer="uniform", normalize=normalize).fit(X, y)
+    found = trace_shares(model, X)
+    traces = {}
+    for name, Z in scaled.items():
+        Z = Z[X.has(name)]
+        Z = Z if normalize is None else Z - Z.mean(axis=0)
+        traces[name] = len(Z) if normalize == "variance" else np.sum(Z**2)
+    total = sum(traces.values())
+    assert_allclose(list(found["shares"].values()), [t / total for t in traces.values()])
+    assert found["weights"] == list(found["shares"].values())  # one kernel of each source
 
 
 def test_weights_by_class_have_a_table(problem):

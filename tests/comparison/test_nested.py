@@ -115,7 +115,8 @@ def test_compare_fits_what_may_read_targets_in_every_inner_fold():
     assert not result.failures
     sizes = sorted({len(seen) for seen in Watching.seen})
     assert sizes == [13, 14, 20, 26, 27, 40]  # of inner training parts, outer ones, and all samples
-    assert result.results[-1]["chosen"].keys() == {"C", "regularizer__l1_ratio"}
-    assert result.results[-1]["contributions"] is not None
+    headline = [r for r in result.results if r["model"] == result.headline]
+    assert headline[-1]["chosen"].keys() == {"C", "regularizer__l1_ratio"}
+    assert headline[-1]["contributions"] is not None
     plain = compare(X, y, pipelines={"a": StandardScaler()}, **options)
     assert plain.complete

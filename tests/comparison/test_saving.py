@@ -1,11 +1,14 @@
 """A saved comparison is read from its file or folder; a damaged one is named with what is wrong."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from comparison.test_results import BASE, MKL, SUM, make
 
 from multikernel.comparison import Comparison
+from multikernel.comparison.saving import as_json
 
 
 @pytest.fixture
@@ -19,6 +22,21 @@ def test_a_folder_will_do(saved):
         == Comparison.load(saved)
         == make({SUM: BASE, MKL: BASE + 0.1})
     )
+
+
+def test_an_infinite_gap_is_null_in_the_file_and_infinite_again_after_it(tmp_path):
+    history = {"gap": [np.inf, 0.5], "objective": [np.nan, 1.0]}
+    result = replace(make({SUM: BASE}), whole={"history": history, "tol": 0.1})
+    path = result.save(tmp_path / "c.json")
+    content = json.loads(path.read_text(), parse_constant=pytest.fail)  # Infinity and the like
+    assert content["whole"]["history"] == {"gap": [None, 0.5], "objective": [None, 1.0]}
+    read = Comparison.load(path).whole
+    np.testing.assert_equal(read["history"], history)
+    assert read["tol"] == 0.1
+
+
+def test_parameters_that_json_lacks_are_kept_as_they_print():
+    assert [as_json(v) for v in (np.float64(2), np.inf, None, True)] == [2.0, "inf", None, True]
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"a": 1}', "\x00\x01"])

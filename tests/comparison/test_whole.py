@@ -49,6 +49,16 @@ def test_several_classes_have_one_size_each(tables, rng):
     assert all(f["coefficient"] >= 0 for source in found.values() for f in source)
 
 
+def test_what_is_stored_of_an_infinite_gap_is_json(tables, tmp_path, monkeypatch):
+    endless = {"gap": [np.inf, 1e-5], "n_passes": [1.0, 2.0]}
+    monkeypatch.setattr(whole_module, "_history", lambda model: endless)
+    for _ in range(2):  # the second time from the store
+        result = mk.compare(*tables, models=[], kernels="linear", cv=2, store=tmp_path / "fits")
+        assert result.whole["history"] == endless
+    stored = [json.loads(p.read_text(), parse_constant=pytest.fail) for p in tmp_path.rglob("*.*")]
+    assert len(stored) == 10  # the plan, two models and two sources on two folds, and the whole
+
+
 def test_it_is_kept_by_compare_and_read_again(tables, tmp_path):
     X, y = tables
     kept = y.copy()
@@ -59,6 +69,23 @@ def test_it_is_kept_by_compare_and_read_again(tables, tmp_path):
     assert len(names) == len(result.whole["redundancy"]["target"]) == 8
     assert json.loads(json.dumps(result.whole)) == result.whole
     assert mk.Comparison.load(result.save(tmp_path / "c.json")).whole == result.whole
+
+
+@pytest.mark.parametrize(
+    ("settings", "solver", "reason"),
+    [
+        ({}, "DualNewton", "the dual of the regularizer is smooth"),
+        ({"kernels": None}, "DualNewton", "the dual of the regularizer is smooth"),
+        ({"loss": "hinge"}, "NewtonWeights", "the loss has kinks"),
+        ({"regularizer": "lp"}, "NewtonWeights", "dual_weights (DualNewton)"),
+        ({"solver": "alternating"}, "Alternating", ""),
+    ],
+)
+def test_the_solver_has_the_reason_for_its_choice(tables, settings, solver, reason):
+    found = whole(*tables, mk.MKLClassifier(**{"kernels": "linear", "tol": 1e-3} | settings))
+    assert found["solver"] == solver
+    assert reason in found["reason"]
+    assert bool(found["reason"]) == bool(reason)
 
 
 def test_kernels_have_no_features_but_redundancies(tables):

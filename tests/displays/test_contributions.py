@@ -47,6 +47,18 @@ def test_best_worst_and_unsure_samples(binary):
     assert blind[2] == f"lowest: {ids[f.argmin()]}"
 
 
+def test_of_few_samples_all_are_shown_and_none_is_called_best(binary):
+    model, X, y = binary
+    names = [str(name) for name in X.ids[:5]]
+    assert ContributionsDisplay.from_estimator(model, X[:5], y[:5]).samples == names
+    assert ContributionsDisplay.from_estimator(model, X[:5]).samples == names
+    kinds = [
+        name.split(":")[0]
+        for name in ContributionsDisplay.from_estimator(model, X[:6], y[:6]).samples
+    ]
+    assert kinds == ["best"] * 2 + ["worst"] * 2 + ["unsure"] * 2
+
+
 def test_more_classes_are_set_against_the_strongest_other():
     X, y = make_multiview_classification(60, n_classes=3, random_state=0)
     model = MKLClassifier(tol=1e-4).fit(X, y)

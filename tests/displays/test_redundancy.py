@@ -6,6 +6,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from multikernel.displays import RedundancyDisplay
+from multikernel.displays.redundancy import MAX_NUMBERED
 from multikernel.estimators import MKLClassifier, MKLRegressor, MultiTaskMKLRegressor
 from multikernel.kernels import RBF, KernelBundle, KernelSet, ViewBundle
 
@@ -134,3 +135,28 @@ def test_what_cannot_be_drawn_is_refused(grams):
         RedundancyDisplay(np.eye(2), ["a"]).plot()
     with pytest.raises(TypeError, match=r"use RedundancyDisplay\.from_kernels"):
         RedundancyDisplay.from_estimator(MultiTaskMKLRegressor(), np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 13, 24, 60, 109])
+@pytest.mark.parametrize("length", [6, 30, 60])
+def test_names_fit_into_the_figure(n, length):
+    middle = ("/rbf of width" * 5)[: length - 6]
+    names = [f"{m:03}{middle}{m:03}" if middle else f"{m:03}" for m in range(n)]
+    display = RedundancyDisplay(np.eye(n), names, target=np.zeros(n)).plot()
+    figure, ax = display.figure_, display.ax_
+    figure.draw_without_rendering()
+    for labels in (ax.get_xticklabels(), ax.get_yticklabels()):
+        texts = [label.get_text() for label in labels]
+        ordered = [names[m] for m in display.order_]
+        if n + 1 <= MAX_NUMBERED:
+            assert texts == ["y", *ordered]
+        for text, name in zip(texts[1:], ordered, strict=True):
+            assert text.startswith(name[:10])
+            assert text.endswith(name[-10:])
+        for label in labels:
+            box = label.get_window_extent()
+            assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+            assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1
+    widths = [label.get_window_extent().width for label in ax.get_xticklabels()]
+    if n + 1 > MAX_NUMBERED:  # upright: none reaches into the next
+        assert max(widths) <= ax.get_window_extent().width / (n + 1)

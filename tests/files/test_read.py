@@ -185,6 +185,41 @@ def test_rows_without_ids_follow_the_files_that_have_as_many(folder):
         read_sources(folder)
 
 
+def test_rows_of_stacked_files_without_ids_are_said_by_all_of_their_names(tmp_path):
+    for part, ids in {"train": "abc", "test": "de"}.items():
+        rows = "".join(f"{label},{k}.5\n" for k, label in enumerate(ids))
+        (tmp_path / f"{part}_rna.csv").write_text(f"sample,g\n{rows}")
+        (tmp_path / f"{part}_kind.csv").write_text("kind\n" + "x\ny\nx\n"[: 2 * len(ids)])
+    text = 'target = ["train_kind.csv:kind", "test_kind.csv:kind"]\n'
+    text += '[sources.rna]\nfile = ["train_rna.csv", "test_rna.csv"]\n'
+    data = read_sources(write(tmp_path / "study.toml", text))
+    assert data.y.to_dict() == {"a": "x", "b": "y", "c": "x", "d": "x", "e": "y"}
+    assert data.warnings == [
+        "train_kind.csv + test_kind.csv has no sample ids: its rows are joined by position, in the "
+        "order of train_rna.csv + test_rna.csv."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("train", "test"),
+    [("train_rna", "test_rna"), ("rna-Training", "rna-testing")],
+)
+def test_training_and_test_files_of_a_folder_are_not_taken_for_sources_in_silence(
+    folder, train, test
+):
+    (folder / "rna.csv").rename(folder / f"{train}.csv")
+    (folder / f"{test}.csv").write_text("sample,g1,g2\ne,1,2\nf,3,4\n")
+    data = read_sources(folder)
+    (said,) = data.warnings
+    assert said.startswith(f"{train}.csv and {test}.csv look like the training and test part of")
+    assert f'write file = ["{train}.csv", "{test}.csv"] below [sources.rna] in a TOML' in said
+    assert any(f.sentence == said for f in check_sources(data).findings if f.severity == "warning")
+    assert not read_sources(folder, sources=["clinical", train]).warnings
+    assert not read_sources(folder, sources={"rna": [f"{train}.csv", f"{test}.csv"]}).warnings
+    (folder / f"{test}.csv").rename(folder / "test_mri.csv")
+    assert not read_sources(folder).warnings
+
+
 def test_files_without_any_ids_must_have_equal_rows(tmp_path):
     np.save(tmp_path / "a.npy", np.ones((3, 2)))
     np.save(tmp_path / "b.npy", np.ones((4, 2)))
@@ -260,6 +295,21 @@ def test_one_table_is_cut_by_the_prefixes_of_its_columns(tmp_path):
     assert list(data.tables["all"].columns) == ["rna_1", "rna_2", "pet_2"]
     with pytest.raises(InputError, match=r"Source 'o': no column of all.csv .* 'mri_\*'"):
         read_sources(path, sources={"o": "mri_*"})
+
+
+@pytest.mark.parametrize("more", ["age", "when", "note"])
+def test_new_columns_do_not_change_how_one_table_is_cut(tmp_path, more):
+    names = ["rna_a", "rna_b", "mri_a", "mri_b"]
+    values = {"age": [50, 60, 70], "when": ["2001-02-03"] * 3, "note": ["ok", "so so", "bad"]}
+    table = pd.DataFrame(np.arange(12.0).reshape(3, 4), columns=names)
+    table.insert(0, "sample", ["p", "q", "r"])
+    table.assign(**{more: values[more]}).to_csv(tmp_path / "new.csv", index=False)
+    known = {"rna": names[:2], "mri": names[2:]}
+    data = read_sources(tmp_path / "new.csv", levels={"rna": {}, "mri": {}}, columns=known)
+    assert {name: list(columns) for name, columns in data.tables.items()} == known
+    assert f"new.csv: {more} not used." in data.warnings
+    whole = read_sources(tmp_path / "new.csv", levels={"new": {}}, columns={"new": names})
+    assert list(whole.tables) == ["new"]
 
 
 def test_one_table_without_prefixes_is_one_source(tmp_path):

@@ -38,6 +38,8 @@ text.focus(); out.focused = document.activeElement === text;
 out.wide = document.documentElement.scrollWidth > document.documentElement.clientWidth;
 const main = document.querySelector("main");
 out.widest = main.getBoundingClientRect().left + main.scrollWidth;
+out.beyond = [...document.querySelectorAll(".scroll")].map((box) =>
+  box.querySelector("caption").getBoundingClientRect().right - box.getBoundingClientRect().right);
 out.paper = getComputedStyle(document.body).backgroundColor;
 out.alt = [...document.querySelectorAll("[role=img]")].every((f) => f.getAttribute("aria-label"));
 out.resources = performance.getEntriesByType("resource").map((entry) => entry.name);
@@ -112,6 +114,13 @@ def test_tables_sort_without_an_error_or_a_request(page, tmp_path):
 @pytest.mark.parametrize("size", ["1280,900", "500,900"])
 def test_the_page_itself_never_scrolls_sideways(page, tmp_path, size):
     assert not visit(page, tmp_path, size=size)[0]["wide"]
+
+
+@pytest.mark.parametrize("size", ["1280,900", "500,900"])
+def test_captions_of_wide_tables_are_seen_without_scrolling(page, tmp_path, size):
+    beyond = visit(page, tmp_path, size=size)[0]["beyond"]
+    assert len(beyond) == 3
+    assert max(beyond) < 1
 
 
 def test_dark_and_light(page, tmp_path):

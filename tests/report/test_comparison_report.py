@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 import multikernel as mk
 from multikernel.displays import RedundancyDisplay
@@ -154,7 +155,7 @@ def test_a_stored_comparison_gives_the_same_report(comparison, tmp_path):
 def test_many_kernels_and_folds_are_summed_up(comparison, tmp_path):
     def grown(result):
         kernels = [f"k{m}" for m in range(300)]
-        return result | {"kernels": kernels, "weights": [1 / 300] * 300}
+        return result | {"kernels": kernels, "weights": [1 / 300] * 300, "trace": None}
 
     results = [grown(r) for r in comparison.results if r["role"] == "model"]
     results += [r | {"fold": k} for r in results for k in range(2, 12)]
@@ -167,8 +168,11 @@ def test_many_kernels_and_folds_are_summed_up(comparison, tmp_path):
 def sharing(result, kernels, sources):
     """A result with other kernels, of equal weight."""
     share = 1 / len(kernels)
-    by_source = {source: 1 / len(sources) for source in sources}
-    return result | {"kernels": kernels, "weights": [share] * len(kernels), "shares": by_source}
+    weights = {
+        "weights": [share] * len(kernels),
+        "shares": dict.fromkeys(sources, 1 / len(sources)),
+    }
+    return result | {"kernels": kernels, **weights, "trace": weights}
 
 
 @pytest.mark.parametrize("as_sources", [False, True], ids=["44 x 40", "1760 matrices"])
@@ -252,7 +256,8 @@ def test_sources_called_like_columns_keep_their_own(comparison, tmp_path):
     table = page[page.index("Contributions of sources to decisions") :]
     heads = re.findall(r"<th [^>]*>(.*?)</th>", table[: table.index("</thead>")])
     assert heads[:4] == ["kind", "sample", "target", "prediction"]
-    assert heads[-3:] == ["source target", "source sample", "source kind"]
+    sources = ["source target", "source sample", "source kind"]
+    assert heads[-5:] == [*sources, "constant", "decision"]
     body = table[: table.index("</table>")]
     assert "<td>patient</td>" in body
 
@@ -297,6 +302,8 @@ def test_weight_without_importance_is_said(comparison):
     ).text
     assert "leaving out mri costs nothing" in text[1]
     assert text[2].startswith("Leaving out age costs something")
+    wide = replace(comparison, results=[edited(r) for r in comparison.results], rope=0.15)
+    assert not any("costs something" in text for text in importance_section(wide).text)
     assert not any(EVIL in sentence for sentence in text)
 
 
@@ -315,6 +322,73 @@ def test_weights_by_class_have_a_table(comparison):
     assert not any("by class" in heading for heading in headings)
 
 
+def test_shares_of_the_trace_are_told_where_they_differ(comparison):
+    section = weights_section(comparison)  # kernels of unit trace
+    assert section.text == (
+        "All kernels have the same trace: shares of the weight are also shares of the trace of the "
+        "combined kernel.",
+    )
+    assert "of trace" not in section.table
+
+    def scaled(r):
+        if r["trace"] is None:
+            return r
+        M = len(r["kernels"])
+        return r | {
+            "trace": {
+                "weights": [*[0.0] * (M - 1), 1.0],
+                "shares": {"age": 0.25, "mri": 0.75, EVIL: 0.0},
+            }
+        }
+
+    section = weights_section(replace(comparison, results=[scaled(r) for r in comparison.results]))
+    assert "differ in trace" in section.text[0]
+    assert section.table["source"] == [EVIL, "mri", "age"]
+    assert section.table["of trace"] == [0.0, 0.75, 0.25]
+    assert section.table["mean"] == weights_section(comparison).table["mean"]
+    kernels = next(part.table for part in section.parts if part.heading == "Table of kernels")
+    last = kernels["kernel"].index(comparison.results[0]["kernels"][-1])
+    assert kernels["of trace"] == [float(k == last) for k in range(len(kernels["kernel"]))]
+    unknown = [r | {"trace": None} for r in comparison.results]
+    assert weights_section(replace(comparison, results=unknown)).text == ()
+
+
+def test_parts_of_single_decisions_add_up(comparison):
+    section = samples_section(comparison)
+    table, kept = section.table, comparison.contributions()
+    parts = np.transpose([table[name] for name in (*comparison.sources, "constant")])
+    assert np.any(table["constant"])
+    assert_allclose(parts.sum(axis=1), table["decision"], atol=1e-12)
+    decision = np.array(table["decision"])
+    assert [label == "patient" for label in table["prediction"]] == (decision > 0).tolist()
+    assert "positive for patient and negative for control" in section.text[0]
+    for k, sample in enumerate(table["sample"]):
+        assert_allclose(parts[k, :-1], kept.xs(int(sample), level="sample").iloc[0])
+    assert table["kind"] == ["best"] * 2 + ["worst"] * 2 + ["in doubt"] * 2
+    assert "constant" in [
+        text.get_text() for text in section.figure.axes[0].get_legend().get_texts()
+    ]
+    assert section.figure.axes[0].get_xlabel() == "decision: ← control | patient →"
+
+
+def test_few_samples_are_all_shown_and_not_called_best(comparison):
+    def cut(r):
+        kept = {n: v[:2] if isinstance(v, list) else v for n, v in r["contributions"].items()}
+        kept["sources"] = r["contributions"]["sources"]
+        short = {name: r[name][:2] for name in ("test", "predictions", "confidence")}
+        return r | short | {"contributions": kept}
+
+    results = [cut(r) for r in comparison.results if r["contributions"] is not None]
+    section = samples_section(replace(comparison, results=results))
+    tested = [str(comparison.ids[i]) for r in results for i in r["test"]]
+    assert len(tested) == 4
+    assert section.table["sample"] == tested
+    assert "kind" not in section.table
+    assert "every sample" in section.text[0]
+    names = [label.get_text() for label in section.figure.axes[0].get_yticklabels()]
+    assert names == tested
+
+
 def test_methods_name_preparation_works_and_solver(comparison, tmp_path):
     page = shown(methods_section(comparison, None, None), tmp_path)
     assert "<summary>Preparation of sources</summary>" in page
@@ -324,6 +398,10 @@ def test_methods_name_preparation_works_and_solver(comparison, tmp_path):
     assert "SimpleMKL" not in page  # was not compared
     certificates = certificate_section(comparison)
     assert f"solved by {comparison.whole['solver']}" in certificates.alt
+    why = "DualNewton, because the dual of the regularizer is smooth."
+    assert certificates.text[-1] == f"On all samples {comparison.headline} is solved by {why}"
+    asked = replace(comparison, whole=comparison.whole | {"reason": ""})
+    assert len(certificate_section(asked).text) == len(certificates.text) - 1
     assert [ax.get_xlabel() for ax in certificates.figure.axes] == ["bank passes", "seconds"]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._needs import missing_packages
+from ._output import INTERRUPTED, say
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -20,13 +21,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         needs = f"multikernel: the command line needs {', '.join(absent)}"
         print(f"{needs}: pip install 'multikernel[cli]'", file=sys.stderr)
         return 1
-    from .app import make_app
-
     usual, warnings.formatwarning = warnings.formatwarning, _one_line
     try:
+        from .app import make_app
+
         make_app()(args=None if argv is None else list(argv), prog_name="multikernel")
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except KeyboardInterrupt:  # while the application was imported
+        say("interrupted")
+        return INTERRUPTED
     finally:
         warnings.formatwarning = usual
     return 0

@@ -49,53 +49,29 @@ def fit_model(
 
     from ..comparison import MODELS, Setting
     from ..comparison.folds import inner_folds
-    from ..comparison.inputs import TASKS
+    from ..comparison.inputs import TASKS, check_groups, refuse_infinite
+    from ..comparison.probing import probe
     from ..comparison.scoring import check_scoring
     from ..estimators import SourcePreparation
     from ..files import TextLevels
     from ..kernels import ViewBundle
 
     name, task = check_model(name), str(dataset.task)
-    scoring = check_scoring(TASKS[task] if scoring is None else scoring)
-    X, labels, _ = dataset.align()
-    y = np.asarray(labels)
-    groups = groups_of(dataset, X.ids)
-    if groups is not None and len(np.unique(groups)) < 2:
-        raise ValueError(f"All samples are of the group {groups[0]!r}; leave --groups out.")
-    for source in dataset.tables:
-        _refuse_infinite(dataset.tables[source], source)
-    setting = Setting(
-        task=task,
-        scoring=scoring,
-        kernels=dataset.kernel_choice(),
-        n_kernels=_count_kernels(dataset.kernel_choice(), X),
-        inner_cv=inner_folds(inner_cv, y, groups, np.arange(len(y)), task, random_state),
-    )
+    scoring = check_scoring(TASKS[task] if scoring is None else scoring, task)
+    kernels = dataset.kernel_choice()
+    X, labels, given = dataset.align()
+    y, groups = np.asarray(labels), check_groups(given, X)
+    if given is not None and given.nunique() < 2:
+        raise ValueError(f"All samples are of the group {given.iloc[0]!r}; leave --groups out.")
+    for source, table in dataset.tables.items():
+        refuse_infinite(table, source)
+    n_kernels, has_columns = probe(X, y, task, kernels)
+    inner = inner_folds(inner_cv, y, groups, np.arange(len(y)), task, random_state)
+    setting = Setting(task, scoring, kernels, n_kernels, inner, has_columns)
     model = MODELS[name](setting)
     if isinstance(X, ViewBundle):
         model = make_pipeline(TextLevels(dataset.levels), SourcePreparation(), model)
     return model.fit(X, y)
-
-
-def groups_of(dataset: Dataset, ids: Any) -> Any:
-    """The group of every sample, None where the study has no groups."""
-    if dataset.groups is None:
-        return None
-    groups = dataset.groups.reindex(ids)
-    if groups.isna().any():
-        first = groups.index[groups.isna()][0]
-        raise ValueError(f"Sample {first!r} has no group; add it, or leave the sample out.")
-    return groups.to_numpy()
-
-
-def _count_kernels(kernels: Any, X: Any) -> int:
-    """How many kernels an estimator will have."""
-    from ..estimators import SourcePreparation
-    from ..estimators._inputs import make_kernels
-    from ..kernels import ViewBundle
-
-    prepared = SourcePreparation().fit_transform(X) if isinstance(X, ViewBundle) else X
-    return int(make_kernels(kernels, "trace", X).fit(prepared).n_kernels_)
 
 
 def levels_of(model: Any) -> Any:
@@ -127,10 +103,10 @@ def predict_table(model: Any, dataset: Dataset, *, allow_missing: bool = False) 
     """
     import pandas as pd
 
-    notes = list(dataset.warnings)
-    tables = dict(_matching(model, dataset, notes))
+    notes = [*_check_names(model, dataset, allow_missing), *dataset.warnings]
+    tables = dict(_matching(model, dataset))
     X = replace(dataset, tables=tables, y=None, groups=None).align()[0]
-    X = _with_absent(model, X, allow_missing, notes)
+    X = _with_absent(model, X, notes)
     table = pd.DataFrame({"sample": X.ids, "prediction": model.predict(X)})
     if hasattr(model, "predict_proba"):
         p = np.asarray(model.predict_proba(X))
@@ -139,26 +115,38 @@ def predict_table(model: Any, dataset: Dataset, *, allow_missing: bool = False) 
     return table, notes
 
 
-def _matching(model: Any, dataset: Dataset, notes: list[str]) -> Iterator[tuple[str, Any]]:
-    """The sources that the model knows, with the columns that it was fitted to."""
-    known = [str(name) for name in _last(model).source_names_in_]
-    found = [name for name in dataset.tables if name in known]
-    others = [name for name in dataset.tables if name not in known]
-    lacking = [name for name in known if name not in found]
+def _check_names(model: Any, dataset: Dataset, allow_missing: bool) -> list[str]:
+    """Refuse names of sources that do not fit; say, with a hint first, which are not used."""
+    names, known = list(dataset.tables), [str(name) for name in _last(model).source_names_in_]
+    found = [name for name in names if name in known]
+    others = [name for name in names if name not in known]
+    lacking = [name for name in known if name not in names]
     _refuse_misspelt(others, lacking)
+    hint = _hint(others, lacking)
     if not found:
+        whose = f"of the sources {', '.join(names)}" if names else "of the files"
         raise ValueError(
-            f"None of the sources {', '.join(dataset.tables)} is known to the model; it was fitted "
-            f"to: {', '.join(known)}{_hints(others, lacking)}."
+            f"{hint}None {whose} is known to the model; it was fitted to: {', '.join(known)}."
         )
-    if others:
-        hints = _hints(others, lacking)
-        notes.append(f"The model was fitted without {', '.join(others)}: not used{hints}.")
-    for name in found:
+    absent = [name for name in _last(model).kernels_.sources_in_use() if name in lacking]
+    if absent and not (allow_missing and dataset.kind(found[0]) == "features"):
+        raise ValueError(
+            f"{hint}The data lack {', '.join(absent)}, which the model uses; they have: "
+            f"{', '.join(names)}. If these samples do not have them, add --allow-missing."
+        )
+    return [f"{hint}The model was fitted without {', '.join(others)}: not used."] if others else []
+
+
+def _matching(model: Any, dataset: Dataset) -> Iterator[tuple[str, Any]]:
+    """The sources that the model knows, with the columns that it was fitted to."""
+    from ..comparison.inputs import refuse_infinite
+
+    known = {str(name) for name in _last(model).source_names_in_}
+    for name in [name for name in dataset.tables if name in known]:
         columns, table = _columns(model, name), dataset.tables[name]
         if columns is not None:
             table = _choose(table, columns, name)
-            _refuse_infinite(table, name)
+            refuse_infinite(table, name)
         yield name, table
 
 
@@ -173,13 +161,13 @@ def _refuse_misspelt(others: list[str], lacking: list[str]) -> None:
             )
 
 
-def _hints(others: list[str], lacking: list[str]) -> str:
-    """Which of the sources that the model lacks may be meant by those that it does not know."""
+def _hint(others: list[str], lacking: list[str]) -> str:
+    """Which of the sources that the data lack may be meant by those that the model lacks."""
     from difflib import get_close_matches
 
     pairs = [(name, get_close_matches(name, lacking, n=1)) for name in others]
     means = [f"{name!r} may be the {close[0]!r} of the model" for name, close in pairs if close]
-    return f" ({'; '.join(means)}: rename it if so)" if means else ""
+    return f"Source {', '.join(means)}: rename it if so. " if means else ""
 
 
 def _choose(table: Any, columns: list[str], source: str) -> Any:
@@ -207,21 +195,6 @@ def _complaint(lacking: list[str], names: list[str], source: str) -> str:
     )
 
 
-def _refuse_infinite(table: Any, source: str) -> None:
-    from ..files._table import is_sparse
-
-    if is_sparse(table):
-        return
-    infinite = np.isinf(table.to_numpy(dtype=np.float64))
-    if infinite.any():
-        row, column = np.argwhere(infinite)[0]
-        raise ValueError(
-            f"Source {source!r}, column {str(table.columns[column])!r}: sample "
-            f"{table.index[row]!r} has an infinite value; replace it by a number, or leave it "
-            "empty if it is missing."
-        )
-
-
 def _columns(model: Any, source: str) -> list[str] | None:
     """The columns of a source in training, None where they have no names."""
     preparations = [step for _, step in getattr(model, "steps", []) if hasattr(step, "pipelines_")]
@@ -231,17 +204,10 @@ def _columns(model: Any, source: str) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def _with_absent(model: Any, X: Any, allow_missing: bool, notes: list[str]) -> Any:
-    """Sources that the model uses and the data lack, said to be absent if that is allowed."""
+def _with_absent(model: Any, X: Any, notes: list[str]) -> Any:
+    """The samples, in which the sources that the model uses and the data lack are absent."""
     used = _last(model).kernels_.sources_in_use()
-    absent = [name for name in used if name not in X.names]
-    if absent and not (allow_missing and hasattr(X, "with_absent")):
-        hint = next((f" {note}" for note in notes if " may be the " in note), "")
-        raise ValueError(
-            f"The data lack {', '.join(absent)}, which the model uses; they have: "
-            f"{', '.join(X.names)}. If these samples do not have them, add --allow-missing.{hint}"
-        )
-    if absent:
+    if absent := [name for name in used if name not in X.names]:
         notes.append(f"Predicted without {', '.join(absent)}, which the data lack.")
         X = X.with_absent(absent)
     for name in [name for name in used if name not in absent]:

@@ -92,7 +92,7 @@ def add_to(app: Any) -> None:
         asked = {k: v for k, v in given.items() if v is not None}
         settings = {"random_state": 0, **dataset.options, **asked}
         if "scoring" in settings:
-            check_scoring(settings["scoring"])
+            check_scoring(settings["scoring"], str(dataset.task))
         notes = concerns(dataset, folds=settings.get("cv"))
         for note in notes:
             say(note)

@@ -44,8 +44,9 @@ def add_to(app: Any) -> None:
         in shuffled folds that keep groups together. inner_cv, scoring and random_state in the
         table [compare] of a TOML file are defaults here, too. Missing values, the scale of columns
         and the levels of text are learned here and kept with the model, so that predict takes
-        files as they are. Prints what is wrong with the data, as check does, and the weights of
-        all kernels.
+        files as they are. Prints what is wrong with the data, as check does, the weights of all
+        kernels, and whether they say little: where they are nearly uniform, or the chosen C is at
+        an end of those that were tried.
 
         \b
         Examples:
@@ -58,27 +59,32 @@ def add_to(app: Any) -> None:
         from ..persistence import save_model
         from ._models import fit_model
         from ._names import check_model
+        from ._remarks import fit_remarks
         from ._study import concerns
 
         if not out.parent.is_dir():
             raise FileNotFoundError(f"The folder {out.parent} does not exist; create it first.")
         model = check_model(model)
         dataset = options.read_study(path, target, sources, groups, ids, task, needs_target=True)
-        given = {"inner_cv": inner_cv, "scoring": scoring and check_scoring(scoring)}
+        given = {"inner_cv": inner_cv, "scoring": scoring}
         settings = {k: v for k, v in dataset.options.items() if k in (*given, "random_state")}
-        notes = concerns(dataset, folds=inner_cv or settings.get("inner_cv", 3))
+        settings |= {k: v for k, v in given.items() if v is not None}
+        if "scoring" in settings:
+            check_scoring(settings["scoring"], str(dataset.task))
+        notes = concerns(dataset, folds=settings.get("inner_cv", 3))
         for note in notes:
             say(note)
-        fitted = fit_model(
-            dataset, model, **settings | {k: v for k, v in given.items() if v is not None}
-        )
+        fitted = fit_model(dataset, model, **settings)
         save_model(fitted, out)
         last = fitted[-1] if hasattr(fitted, "steps") else fitted
+        remarks = fit_remarks(last)
+        for remark in remarks:
+            say(remark)
         chosen = dict(getattr(last, "best_params_", {}))
         if as_json:
             weights = records(last.kernel_table_)
-            content = {"model": model, "file": out.resolve(), "chosen": chosen, "notes": notes}
-            print_json({**content, "kernels": weights})
+            content = {"model": model, "file": out.resolve(), "chosen": chosen}
+            print_json({**content, "notes": notes + remarks, "kernels": weights})
             return
         print(last.kernel_table_.to_string(index=False, na_rep="", float_format="{:.4g}".format))
         print(f"\n{model}: " + ", ".join(f"{k}={_shown(v)}" for k, v in chosen.items()))

@@ -15,14 +15,13 @@ from sklearn.utils import check_scalar
 from .._component import Array
 from .._running import Progress, run_tasks
 from .._store import Store
-from ..estimators import MKLClassifier, MKLRegressor, SourcePreparation
-from ..kernels import ViewBundle
 from .folds import check_folds, inner_folds, make_folds
 from .inputs import TASKS, check_groups, check_sources, check_targets, check_task
-from .models import Setting, is_numeric
+from .models import Setting
 from .planning import Menu, make_plan
+from .probing import probe
 from .results import Comparison
-from .saving import as_json
+from .saving import as_json, with_infinities
 from .scoring import check_scoring
 from .tasks import Data, describe_failure
 from .unpacking import unpack
@@ -140,7 +139,7 @@ def compare(
     X = check_sources(X, kernels)
     y, groups = check_targets(y, X), check_groups(groups, X)
     task = check_task(task, y)
-    scoring = check_scoring(TASKS[task] if scoring is None else scoring)
+    scoring = check_scoring(TASKS[task] if scoring is None else scoring, task)
     _check_numbers(repeats, inner_cv, n_permutations, rope, time_budget)
     folds = make_folds(y, groups, cv, repeats, task, random_state)
     check_folds(folds, y, task, scoring)
@@ -148,7 +147,8 @@ def compare(
         _check_permutable(y, groups)
     data = Data(X, y, groups, folds, scoring)
     LOGGER.info("a first look at %d samples of %s", len(X), ", ".join(X.names))
-    n_kernels, has_columns = _probe(data, task, kernels, pipelines)
+    train = folds[0][0]
+    n_kernels, has_columns = probe(X[train], y[train], task, kernels, pipelines)
     inner = [inner_folds(inner_cv, y, groups, train, task, random_state) for train, _ in folds]
     settings = [Setting(task, scoring, kernels, n_kernels, i, has_columns) for i in inner]
     menu = Menu(models, dict(pipelines or {}), importance, n_permutations)
@@ -181,7 +181,7 @@ def compare(
         plan=plan,
         ids=[as_json(identity) for identity in X.ids.tolist()],
         targets=y.tolist(),
-        whole=outcome.results.get(len(tasks)),
+        whole=with_infinities(outcome.results.get(len(tasks))),
         overlap=[[list(names), n] for names, n in summary.patterns.items()],
     )
 
@@ -205,20 +205,3 @@ def _check_permutable(y: Array, groups: Array | None) -> None:
             "n_permutations permutes targets within groups, but y is the same throughout each "
             "group; leave the permutations out."
         )
-
-
-def _probe(data: Data, task: str, kernels: Any, pipelines: Any) -> tuple[int, bool]:
-    """The number of kernels, and whether there are columns of numbers, from the first fold.
-
-    A plain fit that also finds out, before any other, what is wrong with sources or kernels.
-    """
-    train = data.folds[0][0]
-    X, y, has_columns = data.X[train], data.y[train], False
-    if isinstance(X, ViewBundle):
-        X = SourcePreparation(pipelines).fit_transform(X, y)
-        has_columns = any(is_numeric(X.block(name)) for name in X.names)
-    elif pipelines:
-        raise ValueError("pipelines prepare columns, but the sources are kernels already.")
-    kind = MKLClassifier if task == "classification" else MKLRegressor
-    model = kind(kernels, regularizer="uniform", tol=1e-2).fit(X, y)
-    return np.atleast_2d(model.weights_).shape[1], has_columns

@@ -13,6 +13,7 @@ from .._component import Array
 from .._validation import as_numbers, is_missing, refuse_collection
 from ..kernels import KernelBundle, KernelSet, ViewBundle
 from ..kernels.align import match_ids
+from .saving import as_json
 
 TASKS = {"classification": "accuracy", "regression": "r2"}  # and their default scores
 _MANY_VALUES = 20  # whole numbers beyond which a target is taken for a quantity
@@ -33,16 +34,26 @@ def check_sources(X: Any, kernels: Any) -> Any:
     X = X if named is None else select_sources(X, list(named))
     if isinstance(X, ViewBundle):
         for name in X.names:
-            _refuse_infinite(X[np.flatnonzero(X.has(name))].block(name), name)
+            refuse_infinite(X[np.flatnonzero(X.has(name))].block(name), name)
     return X
 
 
-def _refuse_infinite(block: Any, name: str) -> None:
-    numbers = as_numbers(block.data if issparse(block) else block)
-    if numbers is not None and np.isinf(numbers).any():
+def refuse_infinite(block: Any, name: str) -> None:
+    """Refuse a source with an infinite value, by its column and sample where they have names."""
+    held = block.sparse.to_coo() if hasattr(block, "sparse") else block  # a frame may be sparse
+    numbers = as_numbers(held.data if issparse(held) else held)
+    if numbers is None or not (infinite := np.isinf(numbers)).any():
+        return
+    if hasattr(block, "iloc") and infinite.ndim == 2:
+        row, column = np.argwhere(infinite)[0]
+        label, sample = str(block.columns[column]), as_json(block.index[row])
         raise ValueError(
-            f"Source {name!r} holds infinite values; replace them, by NaN if they are unknown."
+            f"Source {name!r}, column {label!r}: sample {sample!r} has an infinite value; replace "
+            "it by a number, or leave it empty if it is missing."
         )
+    raise ValueError(
+        f"Source {name!r} holds infinite values; replace them, by NaN if they are unknown."
+    )
 
 
 def select_sources(X: Any, names: list[str]) -> Any:

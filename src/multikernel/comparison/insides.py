@@ -13,6 +13,7 @@ from sklearn.metrics import get_scorer
 from sklearn.pipeline import Pipeline
 
 from .._component import Array
+from ..estimators._inputs import make_kernels
 from ..kernels import KernelBundle, ViewBundle
 from ..kernels.rows import take_rows
 from .saving import as_json
@@ -20,11 +21,12 @@ from .saving import as_json
 ACTIVE = 1e-6  # of the largest weight, from which on a kernel is in use
 _N_SHUFFLES = 5  # of the rows of a source
 _DIGITS = 6  # of contributions, which are many
+_UNIT_TRACE = ("variance", "trace")  # normalisations that give every kernel the same trace
 
 
 def describe_weights(model: Any) -> dict[str, Any]:
     """Weights by kernel and source, and what was chosen, where there are any."""
-    chosen, last = chosen_parameters(model), _last(model)
+    chosen, (_, last) = chosen_parameters(model), taken_apart(model)
     if not _has_weights(last):
         nothing = dict.fromkeys(("weights", "class_weights", "kernels", "shares", "n_active"))
         return nothing | {"chosen": chosen}
@@ -43,15 +45,33 @@ def describe_weights(model: Any) -> dict[str, Any]:
     }
 
 
+def trace_shares(model: Any, X: Any) -> dict[str, Any] | None:
+    r"""Shares of kernels and sources in the trace of :math:`\sum_m d_m K_m` on training samples X.
+
+    None for models without weights.
+    """
+    last, prepared = opened(model, X)
+    if not _has_weights(last):
+        return None
+    source = np.array([row["source"] for row in last.kernels_.table()], dtype=object)
+    weights = np.abs(np.atleast_2d(last.weights_)).mean(axis=0)
+    share = _normalized(weights * _traces(last, prepared))  # d_m tr K_m
+    return {
+        "weights": share.tolist(),
+        "shares": {name: float(share[source == name].sum()) for name in dict.fromkeys(source)},
+    }
+
+
 def describe_certificate(model: Any) -> dict[str, Any]:
-    """How a fit ended: solver or method, relative duality gap, iterations, whether it converged."""
-    last = _last(model)
+    """How a fit ended: solver or method and why, relative duality gap, iterations, convergence."""
+    _, last = taken_apart(model)
     solution = getattr(last, "solution_", None)
     first = solution[0] if isinstance(solution, list) else solution
     gap, converged = getattr(last, "gap_", None), getattr(last, "converged_", None)
     n_iter = getattr(last, "n_iter_", None)
     return {
         "solver": getattr(first, "solver", None),
+        "reason": getattr(first, "reason", ""),
         "gap": None if gap is None or not np.isfinite(gap) else float(gap),
         "converged": None if converged is None else bool(converged),
         "n_iter": None if n_iter is None else int(np.max(n_iter)),
@@ -59,14 +79,16 @@ def describe_certificate(model: Any) -> dict[str, Any]:
 
 
 def source_contributions(model: Any, X: Any) -> dict[str, Any] | None:
-    """What each source adds to the decision about every sample: of the class that is predicted.
+    """What each source, and the intercept, adds to the decision about every sample.
 
-    Of two classes, and of a number to predict, there is one decision.
+    It is the decision for the class that is predicted; of two classes, and of a number to predict,
+    there is one decision.
     """
     last, prepared = opened(model, X)
     if not hasattr(last, "decision_contributions"):
         return None
     values = np.asarray(last.decision_contributions(prepared, by="source"))
+    constant = np.broadcast_to(np.ravel(last.intercept_)[:1], len(values))
     classes = None
     if is_classifier(last):
         labels = np.asarray(last.classes_)
@@ -75,10 +97,15 @@ def source_contributions(model: Any, X: Any) -> dict[str, Any] | None:
         if values.ndim == 3:
             column = np.searchsorted(labels, predicted)
             values = values[np.arange(len(values)), :, column]
+            constant = np.asarray(last.intercept_)[column]
     elif values.ndim == 3:
         return None
-    rounded = [[float(f"{v:.{_DIGITS}g}") for v in row] for row in values.tolist()]
-    return {"sources": [str(name) for name in last.sources_], "classes": classes, "values": rounded}
+    return {
+        "sources": [str(name) for name in last.sources_],
+        "classes": classes,
+        "values": [_rounded(row) for row in values],
+        "constant": _rounded(constant),
+    }
 
 
 def permuted_drops(
@@ -95,12 +122,22 @@ def permuted_drops(
 
 def opened(model: Any, X: Any) -> tuple[Any, Any]:
     """The estimator inside pipelines and searches, and the samples as it gets them."""
+    before, last = taken_apart(model)
+    for transformer in before:
+        X = transformer.transform(X)
+    return last, X
+
+
+def taken_apart(model: Any) -> tuple[list[Any], Any]:
+    """The transformers of all pipelines and searches around an estimator, and the estimator."""
+    before: list[Any] = []
     while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):
         if isinstance(model, Pipeline):
-            model, X = model[-1], model[:-1].transform(X)
+            before += [step for _, step in model.steps[:-1]]
+            model = model[-1]
         else:
             model = model.best_estimator_
-    return model, X
+    return before, model
 
 
 def chosen_parameters(model: Any) -> dict[str, Any]:
@@ -125,14 +162,26 @@ def _permute_rows(X: Any, name: str, rng: np.random.Generator) -> Any:
     return KernelBundle(blocks, X.ids, X.column_ids, X.kind, present)
 
 
-def _last(model: Any) -> Any:
-    while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):
-        model = model[-1] if isinstance(model, Pipeline) else model.best_estimator_
-    return model
-
-
 def _has_weights(estimator: Any) -> bool:
     return hasattr(estimator, "weights_") and hasattr(estimator, "kernels_")
+
+
+def _traces(estimator: Any, X: Any) -> Array:
+    """The traces of the training kernels, up to a common factor."""
+    fitted = estimator.kernels_
+    if fitted.normalize in _UNIT_TRACE and not fitted.present_:
+        return np.ones(fitted.n_kernels_)
+    kernels = make_kernels(estimator.kernels, estimator.normalize, X)
+    if (factors := kernels.fit_factors(X)) is not None:
+        return np.array([np.sum(Z**2) for Z in factors])  # tr Z Zᵀ
+    traces = np.zeros(fitted.n_kernels_)
+    for m, K in kernels.fit_grams(X):
+        traces[m] = np.trace(K)
+    return traces
+
+
+def _rounded(values: Array) -> list[float]:
+    return [float(f"{v:.{_DIGITS}g}") for v in values.tolist()]
 
 
 def _normalized(weights: Array) -> Array:

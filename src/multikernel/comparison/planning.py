@@ -25,6 +25,7 @@ from .scoring import check_scorable
 from .tasks import Data, Task
 
 ALONE, WITHOUT = "{source} alone", "{model} without {source}"
+_FIRST = (UNIFORM, HEADLINE)  # on every fold: a verdict needs them, however short the time
 _FEW_KERNELS = 20  # of a KernelBundle, up to which each counts as a source
 
 
@@ -60,12 +61,15 @@ class Menu:
 
     def _of_fold(self, X: Any, setting: Setting, fold: int) -> Iterator[Task]:
         sources = X.names if _has_sources(X) else []
+        models = [
+            Task(name, self._prepared(X, model), fold, explained=name == HEADLINE and bool(sources))
+            for name, model in _choose_models(setting, self.models, X).items()
+        ]
+        yield from [task for task in models if task.model in _FIRST]
         for source in _sources_alone(X):
             name = ALONE.format(source=source)
             yield self._partial(X, setting, fold, UNIFORM, name, "alone", source, (source,))
-        for name, estimator in _choose_models(setting, self.models, X).items():
-            explained = name == HEADLINE and bool(sources)
-            yield Task(name, self._prepared(X, estimator), fold, explained=explained)
+        yield from [task for task in models if task.model not in _FIRST]
         for source in sources if self.importance and len(sources) > 2 else []:
             name = WITHOUT.format(model=HEADLINE, source=source)
             others = tuple(other for other in sources if other != source)
@@ -118,7 +122,7 @@ def _sources_alone(X: Any) -> list[str]:
 
 def _choose_models(setting: Setting, models: Any, X: Any) -> dict[str, Any]:
     """Estimators by name; the uniform sum and the headline model are always among them."""
-    always = {name: MODELS[name](setting) for name in (UNIFORM, HEADLINE)}
+    always = {name: MODELS[name](setting) for name in _FIRST}
     if isinstance(models, Mapping):
         if taken := [name for name in models if name in always]:
             raise ValueError(f"Two models are called {taken[0]!r}; give yours another name.")

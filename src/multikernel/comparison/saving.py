@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from .._atomic import write_atomically
 
-RESULTS_FORMAT = 3  # of what is kept of a fit
+RESULTS_FORMAT = 4  # of what is kept of a fit
 FILE_NAME = "comparison.json"  # in a folder
 _NUMBER = (int, float)
 _NOTHING = type(None)
@@ -60,8 +61,10 @@ _ENTRIES: dict[str, Any] = {
     "class_weights": (list, _NOTHING),
     "kernels": (list, _NOTHING),
     "shares": (dict, _NOTHING),
+    "trace": (dict, _NOTHING),
     "n_active": (int, _NOTHING),
     "chosen": dict,
+    "reason": (str, _NOTHING),
     "solver": (str, _NOTHING),
     "gap": (*_NUMBER, _NOTHING),
     "converged": (bool, _NOTHING),
@@ -72,13 +75,34 @@ _ENTRIES: dict[str, Any] = {
 def as_json(value: Any) -> Any:
     """A parameter or an id as JSON has it, or as it prints."""
     value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, str | int | float | None) else repr(value)
+    plain = isinstance(value, str | int | None) or (isinstance(value, float) and isfinite(value))
+    return value if plain else repr(value)
+
+
+def without_infinities(value: Any) -> Any:
+    """Lists, dicts and plain values in which None stands for numbers that JSON lacks."""
+    if isinstance(value, dict):
+        return {key: without_infinities(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [without_infinities(part) for part in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def with_infinities(whole: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The fit to all samples as it was: the gap is infinite before there is a certificate."""
+    if whole is None or "history" not in whole:
+        return whole
+    history = {
+        name: [(inf if name == "gap" else nan) if value is None else value for value in values]
+        for name, values in whole["history"].items()
+    }
+    return whole | {"history": history}
 
 
 def write_content(path: str | os.PathLike[str], content: Mapping[str, Any]) -> Path:
     """Write the fields of a comparison, whole or not at all."""
-    content = {"format": RESULTS_FORMAT, **content}
-    write_atomically(Path(path), json.dumps(content).encode("utf-8"))
+    content = without_infinities({"format": RESULTS_FORMAT, **content})
+    write_atomically(Path(path), json.dumps(content, allow_nan=False).encode("utf-8"))
     return Path(path)
 
 
@@ -99,7 +123,7 @@ def read_content(path: str | os.PathLike[str]) -> dict[str, Any]:
     for k, result in enumerate(content["results"]):
         if fault := _result_fault(result, content):
             raise _refusal(path, f"in result {k} {fault}")
-    return content
+    return content | {"whole": with_infinities(content["whole"])}
 
 
 def _find(path: Path) -> Path:

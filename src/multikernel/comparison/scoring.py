@@ -11,11 +11,17 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from .._component import Array
 from ..files._errors import did_you_mean
 
+_COMMON = {
+    "classification": "accuracy, balanced_accuracy, f1_macro, roc_auc, roc_auc_ovr, "
+    "average_precision, matthews_corrcoef, neg_log_loss, neg_brier_score",
+    "regression": "r2, explained_variance, neg_mean_squared_error, neg_root_mean_squared_error, "
+    "neg_mean_absolute_error, neg_median_absolute_error",
+}
 _METHODS = {"predict_proba": "probabilities", "decision_function": "decisions"}
 
 
-def check_scoring(scoring: Any) -> str:
-    """The name of a score of scikit-learn."""
+def check_scoring(scoring: Any, task: str) -> str:
+    """The name of a score of scikit-learn; those that are common for the task are suggested."""
     if not isinstance(scoring, str):
         raise TypeError(
             "scoring must be the name of a score of scikit-learn, such as 'accuracy' or 'r2'; got "
@@ -23,8 +29,9 @@ def check_scoring(scoring: Any) -> str:
         )
     if scoring not in get_scorer_names():
         hint = did_you_mean(scoring, get_scorer_names()) or "."
-        names = "sklearn.metrics.get_scorer_names()"
-        raise ValueError(f"There is no score {scoring!r}{hint} See {names} for all of them.")
+        raise ValueError(
+            f"There is no score {scoring!r}{hint} Common ones for {task}: {_COMMON[task]}."
+        )
     return scoring
 
 

@@ -15,7 +15,13 @@ from sklearn.metrics import get_scorer
 from .._component import Array
 from .folds import Fold
 from .inputs import select_sources
-from .insides import describe_certificate, describe_weights, permuted_drops, source_contributions
+from .insides import (
+    describe_certificate,
+    describe_weights,
+    permuted_drops,
+    source_contributions,
+    trace_shares,
+)
 from .scoring import score_or_none
 
 
@@ -75,7 +81,8 @@ class Task:
     seed : int or None
         Permutes samples, for the test of no relation at all.
     explained : bool
-        Whether to keep what every source contributes, and what is lost where its rows are permuted.
+        Whether to keep what every source contributes, what is lost where its rows are permuted,
+        and its share in the trace of the combined kernel.
     """
 
     model: str
@@ -126,6 +133,7 @@ class Task:
             "scores_having": having,
             "warnings": sorted({str(w.message).splitlines()[0] for w in caught}),
             **describe_weights(model),
+            "trace": trace_shares(model, given[train]) if self.explained else None,
             **describe_certificate(model),
         }
 

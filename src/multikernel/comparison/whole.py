@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.pipeline import Pipeline
 
 from .._component import Array
 from ..displays import RedundancyDisplay
 from ..estimators import SourcePreparation
 from ..kernels import ViewBundle
 from ..kernels.align import blank
-from .insides import chosen_parameters, describe_certificate, opened
+from .insides import chosen_parameters, describe_certificate, opened, taken_apart
 from .models import HEADLINE
+from .saving import without_infinities
 from .tasks import Data
 
 _MOST_COLUMNS = 20_000  # of a source, beyond which its coefficients are not computed
@@ -53,10 +53,11 @@ class WholeFit:
             model = clone(self.estimator).fit(data.X, data.y)
             seconds = time.perf_counter() - began
             last, X = opened(model, data.X)
-            preparation = _preparation(model)
-            return {
+            certificate, preparation = describe_certificate(model), _preparation(model)
+            found = {
                 "seconds": seconds,
-                "solver": describe_certificate(model)["solver"],
+                "solver": certificate["solver"],
+                "reason": certificate["reason"],
                 "chosen": chosen_parameters(model),
                 "prepared": _prepared(preparation, data.X),
                 "tol": float(last.tol),
@@ -64,6 +65,7 @@ class WholeFit:
                 "redundancy": _redundancy(last, X, data.y),
                 "features": _features(last, X, data.X, preparation),
             }
+            return dict(without_infinities(found))
 
 
 def _history(model: Any) -> dict[str, list[float]]:
@@ -88,14 +90,8 @@ def _redundancy(model: Any, X: Any, y: Array) -> dict[str, Any]:
 
 def _preparation(model: Any) -> SourcePreparation | None:
     """The preparation of sources inside a fitted model, if it has one."""
-    while isinstance(model, Pipeline) or hasattr(model, "best_estimator_"):
-        if isinstance(model, Pipeline):
-            if isinstance(model[0], SourcePreparation):
-                return model[0]
-            model = model[-1]
-        else:
-            model = model.best_estimator_
-    return None
+    before, _ = taken_apart(model)
+    return next((step for step in before if isinstance(step, SourcePreparation)), None)
 
 
 def _prepared(preparation: SourcePreparation | None, X: Any) -> dict[str, str] | None:

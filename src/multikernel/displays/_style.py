@@ -102,6 +102,16 @@ def short(name: Any, limit: int = 24) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def shorten_inside(name: Any, limit: int) -> str:
+    """A name on one line, whose middle is left out where it has more than ``limit`` characters.
+
+    Names of kernels begin with their source and end with their parameter.
+    """
+    line = " ".join(str(name).split())
+    head = (limit - 1) // 2
+    return line if len(line) <= limit else f"{line[:head]}…{line[len(line) + head + 1 - limit :]}"
+
+
 def percent(share: Any) -> str:
     """A share as text that fits into a cell."""
     return "0" if share == 0 else "<1%" if 0 < share < 0.005 else f"{share:.0%}"

@@ -17,6 +17,7 @@ from ._style import GREY, INK, PALETTE, entry, legend, new_axes, quiet_axes, sho
 MAX_SOURCES = 7  # told apart; the others are summed up
 MAX_SAMPLES = 60  # that can be drawn
 N_EACH = 2  # samples of each kind that are shown by default
+FEW = 3 * N_EACH  # samples below which all are shown, and none is called the best
 CONSTANT = "constant"
 
 
@@ -123,7 +124,8 @@ class ContributionsDisplay:
             True labels or targets, to find the best and the worst.
         samples : sequence of int, default=None
             Which samples, by position. By default the two best, the two worst and the two that
-            the model is least sure of; without y the highest and the lowest instead.
+            the model is least sure of; without y the highest and the lowest instead. Of fewer
+            than six samples all.
         names : sequence of length n_samples, default=None
             Names of all samples; by default ids or index of X, or positions.
         ax : matplotlib Axes, default=None
@@ -282,7 +284,12 @@ def _against_strongest_other(estimator: Any, shares: Array, b: Array, y: Any) ->
 
 
 def _extremes(decisions: _Decisions) -> list[tuple[str, int]]:
-    """The best and the worst samples, or the highest and lowest, and the most uncertain."""
+    """The best and the worst samples, or the highest and lowest, and the most uncertain.
+
+    Of few samples all, without a kind.
+    """
+    if len(decisions.shares) < FEW:
+        return [("", i) for i in range(len(decisions.shares))]
     if decisions.margin is not None:
         scales = [("best", decisions.margin), ("worst", -decisions.margin)]
     else:

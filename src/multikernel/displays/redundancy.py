@@ -13,12 +13,13 @@ from sklearn.base import is_classifier
 
 from .._component import Array
 from ._alignments import MAX_SAMPLES, TARGET, measure_alignments
-from ._style import INK, bare_axes, colour_bar, fade, new_axes, short, title
+from ._style import INK, bare_axes, colour_bar, fade, new_axes, short, shorten_inside, title
 
 MAX_NUMBERED = 14  # rows up to which alignments are written into their cells
 MAX_TARGETS = 40  # rows up to which alignments with the targets are
 MAX_TREE = 400  # rows up to which the tree is drawn
 MAX_LABELLED = 110  # rows up to which they are named
+_LETTER = 0.57 / 72  # inches that a letter takes in its line, for a font of one point
 
 
 class RedundancyDisplay:
@@ -203,10 +204,15 @@ class RedundancyDisplay:
         A, n = table.to_numpy(), len(table)
         size = 0.3 if n <= MAX_NUMBERED else 0.2 if n <= 40 else 0.115
         side = float(np.clip(size * n, 2.2, 11.0))
-        ax = new_axes(side + 4.2, side + 1.9) if ax is None else ax
+        labels = _shortened([str(name) for name in table.index])
+        if ax is None:
+            length = _label_length(labels)
+            below = length * np.sin(np.deg2rad(_label_angle(n)))
+            width = 1.4 + length + side * (1.02 + _tree_share(n))
+            ax = new_axes(width, 1.2 + side + below)
         style = {"cmap": fade(), "vmin": 0.0, "vmax": 1.0, "interpolation": "nearest"}
         self.image_ = ax.imshow(A, **(style | {"aspect": "equal"} | kwargs))
-        _label_rows(ax, [str(name) for name in table.index])
+        _label_axes(ax, labels, n)
         bare_axes(ax)
         if n <= MAX_NUMBERED:
             _write_cells(ax, A)
@@ -254,7 +260,7 @@ class RedundancyDisplay:
         if not 2 <= len(self.names) <= MAX_TREE:
             return
         tree = dendrogram(self._links(), no_plot=True)
-        side = ax.inset_axes([1.02, 0, max(0.16, 0.7 / (0.3 * n)), 1], sharey=ax)
+        side = ax.inset_axes([1.02, 0, _tree_share(n), 1], sharey=ax)
         shift = n - len(self.names)
         for height, leaf in zip(tree["dcoord"], tree["icoord"], strict=True):
             rows = (np.asarray(leaf) - 5.0) / 10.0 + shift  # leaves are ten apart, from five
@@ -263,22 +269,40 @@ class RedundancyDisplay:
         side.axis("off")
 
 
-def _label_rows(ax: Any, names: list[str]) -> None:
-    n = len(names)
-    if n > MAX_LABELLED:
-        ax.set_xticks([])
-        ax.set_yticks([])
+def _tree_share(n: int) -> float:
+    """The width of the tree beside that of the map."""
+    return float(np.clip(0.7 / (0.3 * n), 0.16, 0.4))
+
+
+def _shortened(names: list[str]) -> list[str]:
+    """Names as they are written: whole, unless there are many; none beyond that."""
+    if len(names) > MAX_LABELLED:
+        return []
+    limit = 60 if len(names) <= MAX_NUMBERED else 34
+    return [shorten_inside(name, limit) for name in names]
+
+
+def _label_size(n: int) -> float:
+    return 8.5 if n <= 40 else 6.0
+
+
+def _label_angle(n: int) -> float:
+    """Degrees by which names of columns are turned."""
+    return 45.0 if n <= MAX_NUMBERED else 90.0
+
+
+def _label_length(labels: list[str]) -> float:
+    """Inches that the longest name takes."""
+    return max(map(len, labels), default=0) * _label_size(len(labels)) * _LETTER
+
+
+def _label_axes(ax: Any, labels: list[str], n: int) -> None:
+    places, size = np.arange(len(labels)), _label_size(n)
+    ax.set_yticks(places, labels, parse_math=False, fontsize=size)
+    turned = {"rotation": _label_angle(n), "rotation_mode": "anchor", "ha": "right", "va": "center"}
+    ax.set_xticks(places, labels, parse_math=False, fontsize=size, **turned)
+    if not labels:
         ax.set_ylabel(f"{n:,} rows in the order of the tree", color=INK)
-        return
-    size = 8.5 if n <= 40 else 6
-    labels = [short(name, 30) for name in names]
-    ax.set_yticks(np.arange(n), labels, parse_math=False, fontsize=size)
-    if n <= MAX_NUMBERED:
-        labels = [short(name, 16) for name in names]
-        turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-        ax.set_xticks(np.arange(n), labels, parse_math=False, fontsize=size, **turned)
-    else:
-        ax.set_xticks([])
 
 
 def _write_cells(ax: Any, A: Array) -> None:

@@ -36,6 +36,8 @@ class Table:
         Gives a column exactly as it is written, leading zeros included.
     doubt : str, optional
         Why its rows must not be joined by position: a column may hold ids.
+    stacked : tuple of str, optional
+        Names of the tables that it was stacked from.
     """
 
     path: Path
@@ -46,10 +48,13 @@ class Table:
     as_text: Callable[[str], list[str]] | None = None
     notes: list[str] = field(default_factory=list)
     doubt: str | None = None
+    stacked: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """How messages call the table."""
+        if self.stacked:
+            return " + ".join(self.stacked)
         return self.path.name if self.key is None else f"{self.path.name}:{self.key}"
 
     @property

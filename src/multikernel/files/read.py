@@ -14,6 +14,8 @@ from ._columns import as_written, choose_columns, known_columns, stack
 from ._encode import Encoding
 from ._errors import InputError, count, did_you_mean, listing
 from ._ids import find_ids, match_by_position
+from ._parts import parts_warnings
+from ._prefixes import cut_as_known, cut_by_prefix
 from ._square import as_square, guess_kind
 from ._table import Table, need_pandas
 from ._types import DataFrame
@@ -23,8 +25,6 @@ from .formats import read_file
 from .levels import Levels
 from .plan import Plan, Source, as_tuple, choose_files, find_file, plan_of_file, plan_of_folder
 from .target import as_labels, as_target, default_target, file_of, take_columns
-
-_SEPARATORS = ("__", ":", "/", ".", "_")  # between the name of a source and that of a feature
 
 
 def read_sources(
@@ -277,27 +277,40 @@ class _Reading:
         sources = [source for source in sources if not plan.only or source.name in plan.only]
         if not sources:
             raise InputError("No source is left beside the target; add a file with features.")
+        if plan.sources is None:
+            used = [file for source in sources for file in source.files]
+            self._warn(*parts_warnings(plan.files, used))
         return sources
 
+    def _warn(self, *sentences: str) -> None:
+        self.notes += sentences
+        self.warnings += sentences
+
     def _split_by_prefix(self, table: Table) -> list[Source]:
-        """Sources from columns that are named ``source_feature``."""
+        """Sources from columns that are named ``source_feature``, or as they were at the fit."""
         columns = list(table.frame.columns)
-        for separator in _SEPARATORS:
-            prefixes = list(dict.fromkeys(c.partition(separator)[0] for c in columns))
-            cut = all(0 < c.find(separator) < len(c) - len(separator) for c in columns)
-            if cut and 2 <= len(prefixes) <= len(columns) / 2:
-                self.notes.append(
-                    f"{table.name}: the columns are {count(len(prefixes), 'source')} by what "
-                    f"stands before {separator!r} ({listing(prefixes)})."
-                )
-                return [
-                    Source(
-                        p, (table.path,), key=table.key, columns=(f"{_literal(p + separator)}*",)
-                    )
-                    for p in prefixes
-                ]
-        self.notes.append(f"{table.name}: all columns are one source.")
-        return [Source(table.source_name, (table.path,), key=table.key)]
+        cut = cut_by_prefix(columns)
+        if cut is None and table.source_name not in self.known_columns:
+            cut = cut_as_known(columns, {name: self._known(name) for name in self.known_columns})
+        if cut is None:
+            self.notes.append(f"{table.name}: all columns are one source.")
+            return [Source(table.source_name, (table.path,), key=table.key)]
+        self.notes.append(
+            f"{table.name}: the columns are {count(len(cut.sources), 'source')} by what stands "
+            f"before {cut.separator!r} ({listing(cut.sources)})."
+        )
+        if cut.others:
+            self._warn(f"{table.name}: {listing(cut.others, 3)} not used.")
+        patterns = {name: f"{_literal(name + cut.separator)}*" for name in cut.sources}
+        return [
+            Source(name, (table.path,), key=table.key, columns=(pattern,))
+            for name, pattern in patterns.items()
+        ]
+
+    def _known(self, source: str) -> dict[str, None]:
+        """The columns that a model knows of a source, as files have them, in order."""
+        texts = (self.known or {}).get(source, {})
+        return dict.fromkeys([*texts, *self.known_columns.get(source, ())])
 
     def _block(self, source: Source) -> Table:
         """The columns of one source, of all of its files."""
@@ -324,12 +337,10 @@ class _Reading:
             return frame
         texts = self.known.get(source.name, {})
         if source.name in self.known_columns:
-            known = dict.fromkeys([*texts, *self.known_columns[source.name]])
+            known = self._known(source.name)
             if others := [column for column in frame.columns if column not in known]:
                 frame = known_columns(frame, known, table.name)
-                said = f"Source {source.name!r}: {listing(others, 3)} not used."
-                self.notes.append(said)
-                self.warnings.append(said)
+                self._warn(f"Source {source.name!r}: {listing(others, 3)} not used.")
         return as_written(frame, table, texts)
 
     def _encoded(self, table: Table, source: Source) -> tuple[DataFrame, Kind]:

@@ -29,10 +29,10 @@ def certificate_section(comparison: Comparison) -> Section:
     if not whole["history"]:
         return Section("Certificates", text, **section)
     last, tol = whole["history"]["gap"][-1], whole["tol"]
-    solver = f", solved by {whole['solver']}" if whole.get("solver") else ""
+    solver = f", solved by {whole['solver']}" if whole["solver"] else ""
     return Section(
         "Certificates",
-        text,
+        (*text, *_choice(whole, comparison.headline)),
         figure=_picture(whole["history"], tol),
         alt=f"Relative duality gap of {comparison.headline} on all samples{solver}, against the "
         f"work done and the time; it ends at {last:.1e}, the tolerance is {tol:g}.",
@@ -64,6 +64,12 @@ def _table(comparison: Comparison) -> dict[str, list[Any]]:
         "iterations": certified["n_iter"].tolist(),
         "seconds": certified["seconds"].tolist(),
     }
+
+
+def _choice(whole: dict[str, Any], model: str) -> tuple[str, ...]:
+    """Which solver was chosen for the fit to all samples, and why; nothing if it was asked for."""
+    said = f"On all samples {model} is solved by {whole['solver']}, because {whole['reason']}."
+    return (said,) if whole["reason"] else ()
 
 
 def _absence(comparison: Comparison) -> str:

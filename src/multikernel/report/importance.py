@@ -30,7 +30,7 @@ def importance_section(comparison: Comparison) -> Section:
         (
             "Weight is not importance: of two sources that say the same, each can be left out at "
             "no cost.",
-            *_disagreements(table),
+            *_disagreements(table, comparison.rope),
         ),
         table=renamed(table, _COLUMNS),
         caption="The score of each source alone, and what its absence costs "
@@ -38,12 +38,15 @@ def importance_section(comparison: Comparison) -> Section:
     )
 
 
-def _disagreements(table: Any) -> list[str]:
-    """Sources with much weight that nobody misses, and sources with little that are missed."""
+def _disagreements(table: Any, rope: float) -> list[str]:
+    """Sources with much weight that nobody misses, and sources with little that are missed.
+
+    What is practically nothing is not called something.
+    """
     table = table[table["drop"].notna() & table["share"].notna()]
-    heavy, missed = table["share"] > 1 / max(len(table), 1), table["drop"] > _ROUNDING
+    heavy, missed = table["share"] > 1 / max(len(table), 1), table["drop"] > rope
     sentences = []
-    if idle := list(table["source"][heavy & ~missed]):
+    if idle := list(table["source"][heavy & (table["drop"] <= _ROUNDING)]):
         sentences.append(
             f"Weight and importance disagree: leaving out {_listed(idle)} costs nothing, though "
             "the weight is above the average of all sources; others may say the same."

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._component import Array
+from ..displays._style import short
 from .page import Section
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
 
 _EACH = 2  # samples of every kind
+_FEW = 3 * _EACH  # samples below which all are shown, and none is called the best
 
 
 def samples_section(comparison: Comparison) -> Section | None:
@@ -26,40 +28,68 @@ def samples_section(comparison: Comparison) -> Section | None:
     from ..displays import ContributionsDisplay
 
     predictions = comparison.predictions()
-    merit, doubt = _judge(predictions, comparison.task)
-    chosen = _choose(merit, doubt)
-    rows = [k for group in chosen.values() for k in group]
-    kinds = [kind for kind, group in chosen.items() for _ in group]
-    ids = [str(predictions["sample"][k]) for k in rows]
-    values = contributions.to_numpy()[rows]
+    kinds, rows = _choose(*_judge(predictions, comparison.task))
+    told = predictions.iloc[rows][["sample", "target", "prediction"]].astype({"sample": str})
+    names = [f"{kind}: {name}" for kind, name in zip(kinds, told["sample"], strict=True)]
+    axis, whole = _meaning(comparison)
     display = ContributionsDisplay(
-        values,
+        contributions.to_numpy()[rows],
         [str(name) for name in contributions.columns],
-        samples=[f"{kind}: {name}" for kind, name in zip(kinds, ids, strict=True)],
+        constant=_constants(comparison)[rows],
+        samples=names if any(kinds) else told["sample"],
+        meaning=axis,
     ).plot()
-    table: dict[str, list[Any]] = {
-        "kind": kinds,
-        "sample": ids,
-        "target": [predictions["target"][k] for k in rows],
-        "prediction": [predictions["prediction"][k] for k in rows],
-    }
-    if "class" in contributions.index.names:
-        classes = contributions.index.get_level_values("class")
-        table["in favour of"] = [classes[k] for k in rows]
-    for j, source in enumerate(contributions.columns):
-        table[_free_name(str(source), table)] = values[:, j].tolist()
     return Section(
         "Single samples",
         (
-            "What every source adds to the decision about samples that were predicted best, worst "
-            "and with most doubt; an intercept is added to their sum.",
+            f"What every source says about {_words(kinds)}. Together with a constant, which no "
+            f"source accounts for, it adds up to {whole}.",
         ),
-        table=table,
+        table=_table(kinds, told, display.frame()),
         caption="Contributions of sources to decisions about test samples.",
         figure=display.figure_,
-        alt="Bars of the contributions of each source for a few test samples; the table below has "
-        "the same numbers.",
+        alt="Bars of the contributions of each source and of the constant for a few test samples, "
+        "with their sum; the table below has the same numbers.",
     )
+
+
+def _table(kinds: list[str], told: Any, parts: Any) -> dict[str, list[Any]]:
+    """What is known of every sample, what its sources say, the constant, and the sum of these."""
+    table: dict[str, list[Any]] = {"kind": kinds} if any(kinds) else {}
+    table |= {name: told[name].tolist() for name in told}
+    *sources, constant, total = parts.columns
+    for j, source in enumerate(sources):
+        name = _free_name(source, {*table, constant, total})
+        table[name] = parts.iloc[:, j].tolist()
+    return table | {constant: parts.iloc[:, -2].tolist(), total: parts.iloc[:, -1].tolist()}
+
+
+def _words(kinds: list[str]) -> str:
+    """Which samples are shown."""
+    if not any(kinds):
+        return "every sample"
+    doubt = ", and those in most doubt" if "in doubt" in kinds else ""
+    return f"the samples that were predicted best and worst{doubt}"
+
+
+def _constants(comparison: Comparison) -> Array:
+    """The intercept in every decision, in the order of the contributions."""
+    own = [r for r in comparison.results if r["role"] == "model"]
+    found = [r for r in own if r["model"] == comparison.headline and r["contributions"] is not None]
+    found.sort(key=lambda result: result["fold"])
+    return np.concatenate([r["contributions"]["constant"] for r in found])
+
+
+def _meaning(comparison: Comparison) -> tuple[str, str]:
+    """What the sum of the contributions is, below an axis and in a sentence."""
+    if comparison.task == "regression":
+        return "prediction", "the prediction"
+    classes = np.unique(comparison.targets).tolist()
+    if len(classes) != 2:
+        return "decision for the predicted class", "the decision for the class that is predicted"
+    against, towards = (short(label) for label in classes)
+    whole = f"the decision, which is positive for {classes[1]} and negative for {classes[0]}"
+    return f"decision: ← {against} | {towards} →", whole
 
 
 def _free_name(source: str, taken: Container[str]) -> str:
@@ -82,13 +112,15 @@ def _judge(predictions: Any, task: str) -> tuple[Array, Array]:
     return np.where(right, p[:, -1], -p[:, -1]), -(p[:, -1] - p[:, -2])
 
 
-def _choose(merit: Array, doubt: Array) -> dict[str, list[int]]:
-    """Positions of a few samples of every kind, none twice."""
+def _choose(merit: Array, doubt: Array) -> tuple[list[str], list[int]]:
+    """Kinds and positions of a few samples, none twice; of few samples all, without a kind."""
+    if len(merit) < _FEW:
+        return [""] * len(merit), list(range(len(merit)))
     order = np.argsort(-merit, kind="stable").tolist()
-    n = min(_EACH, len(order) // 3) or 1
-    chosen = {"best": order[:n], "worst": order[::-1][:n]}
+    chosen = {"best": order[:_EACH], "worst": order[::-1][:_EACH]}
     if np.isfinite(doubt).any():
         taken = {k for group in chosen.values() for k in group}
         doubtful = [k for k in np.argsort(-doubt, kind="stable").tolist() if k not in taken]
-        chosen["in doubt"] = doubtful[:n]
-    return chosen
+        chosen["in doubt"] = doubtful[:_EACH]
+    pairs = [(kind, k) for kind, group in chosen.items() for k in group]
+    return [kind for kind, _ in pairs], [k for _, k in pairs]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..displays import FoldWeightsDisplay
 from .page import Section
 
@@ -12,24 +14,34 @@ if TYPE_CHECKING:
 
 _MOST_FOLDS = 10  # shown one by one
 _N_HEAVIEST = 10  # kernels of every class
+_SAME = (
+    "All kernels have the same trace: shares of the weight are also shares of the trace of the "
+    "combined kernel."
+)
+_OTHER = (
+    "Kernels differ in trace: the share of the trace says how much of the combined kernel comes "
+    "from a source or a kernel, whatever its scale."
+)
 
 
 def weights_section(comparison: Comparison) -> Section:
     """Shares of sources fold by fold, and of kernels over all folds."""
     if comparison.headline not in comparison.models:
         return Section("Weights", (f"{comparison.headline} has not finished a fold.",))
+    traces = _traces(comparison)
     kernels = Section(
         "Table of kernels",
-        table=_kernels(comparison),
+        table=_kernels(comparison, traces),
         caption="Mean share and its spread over folds, and how often the kernel was used; "
         "heaviest first.",
         folded=True,
     )
     return Section(
         "Weights",
+        () if traces is None else (_OTHER if traces else _SAME,),
         figure=FoldWeightsDisplay.from_comparison(comparison).figure_,
         alt="Share of the weight by source and fold; the table below has the same numbers.",
-        table=_shares(comparison),
+        table=_shares(comparison, traces),
         caption=f"Share of each source in the weights of {comparison.headline}, fold by fold.",
         parts=(_kernel_map(comparison), kernels, *_by_class(comparison)),
     )
@@ -66,26 +78,42 @@ def _by_class(comparison: Comparison) -> list[Section]:
     return sections
 
 
-def _shares(comparison: Comparison) -> dict[str, list[Any]]:
+def _traces(comparison: Comparison) -> list[dict[str, Any]] | None:
+    """Shares in the trace of the combined kernel by fold; empty where they are those of the weight.
+
+    None where they were not kept.
+    """
+    own = [r for r in comparison.results if r["role"] == "model"]
+    found = [(r["trace"], r["weights"]) for r in own if r["model"] == comparison.headline]
+    if any(trace is None for trace, _ in found):
+        return None
+    same = all(np.allclose(trace["weights"], weights, atol=1e-9) for trace, weights in found)
+    return [] if same else [trace for trace, _ in found]
+
+
+def _shares(comparison: Comparison, traces: list[dict[str, Any]] | None) -> dict[str, list[Any]]:
     """Mean share and spread of every source, and its share in each of a few folds."""
     shares = comparison.shares()
-    table = {
-        "source": [str(name) for name in shares.index],
-        "mean": list(shares.mean(axis=1)),
-        "lowest": list(shares.min(axis=1)),
-        "highest": list(shares.max(axis=1)),
-    }
+    table = {"source": [str(name) for name in shares.index], "mean": list(shares.mean(axis=1))}
+    if traces:
+        by_fold = [[trace["shares"][name] for trace in traces] for name in shares.index]
+        table["of trace"] = np.mean(by_fold, axis=1).tolist()
+    table |= {"lowest": list(shares.min(axis=1)), "highest": list(shares.max(axis=1))}
     if shares.shape[1] <= _MOST_FOLDS:
         table |= {str(fold): list(shares[fold]) for fold in shares}
     return table
 
 
-def _kernels(comparison: Comparison) -> dict[str, list[Any]]:
+def _kernels(comparison: Comparison, traces: list[dict[str, Any]] | None) -> dict[str, list[Any]]:
     """Mean share, spread and frequency of every kernel, heaviest first."""
-    table = comparison.stability().sort_values("mean", ascending=False, kind="stable")
+    table = comparison.stability()
+    if traces:
+        table["of trace"] = np.mean([trace["weights"] for trace in traces], axis=0)
+    table = table.sort_values("mean", ascending=False, kind="stable")
     return {
         "kernel": [str(name) for name in table.index],
         "mean": list(table["mean"]),
+        **({"of trace": list(table["of trace"])} if traces else {}),
         "sd": list(table["sd"]),
         "used": [f"{share:.0%} of folds" for share in table["selected"]],
     }

@@ -1,0 +1,50 @@
+"""What to know of a fitted model before its weights are read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_NEARLY = 1.5  # largest weight over the smallest, up to which weights are nearly uniform
+
+
+def fit_remarks(model: Any) -> list[str]:
+    """A sentence each where weights are nearly uniform, or C is at an end of its grid.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With ``weights_``; what chooses C has ``C_`` and ``candidates_``, too.
+    """
+    return [*_uniform(model), *_at_an_end(model)]
+
+
+def _uniform(model: Any) -> list[str]:
+    d = np.abs(np.atleast_2d(model.weights_))
+    if _is_the_sum(model) or d.shape[1] < 2 or d.min() <= 0:
+        return []
+    ratio = float(np.max(d.max(axis=1) / d.min(axis=1)))
+    if ratio > _NEARLY:
+        return []
+    return [
+        f"The learned weights are nearly uniform (the largest is {ratio:.3g} times the smallest): "
+        "the uniform sum would predict much the same."
+    ]
+
+
+def _is_the_sum(model: Any) -> bool:
+    from ..regularizers import Uniform
+
+    return isinstance(getattr(model, "regularizer", None), Uniform)
+
+
+def _at_an_end(model: Any) -> list[str]:
+    Cs = sorted({candidate.C for candidate in getattr(model, "candidates_", ())})
+    if len(Cs) < 2 or model.C_ not in (Cs[0], Cs[-1]):
+        return []
+    end, beyond = ("smallest", "smaller") if Cs[0] == model.C_ else ("largest", "larger")
+    return [
+        f"The chosen C={model.C_:g} is the {end} of those tried ({Cs[0]:g} to {Cs[-1]:g}): a "
+        f"{beyond} one may predict better, see Cs of {type(model).__name__} in Python."
+    ]
