@@ -118,14 +118,16 @@ def grid_search(repeats: int) -> None:
 
 
 def many_classes() -> None:
-    """The tuned fit on ten classes, 1000 digits and 24 kernels, in seconds."""
+    """The tuned fit on ten classes and 1000 digits, in seconds; on six pixels classes overlap."""
     X, y = load_digits(return_X_y=True)
-    sources = {f"rows {i}": slice(10 * i, 10 * i + 14) for i in range(6)}
-    kernels = KernelSet(sources, [Linear(), RBF([0.25, 1, 4])])
-    for regularizer in ("uniform", "elasticnet"):
+    rows = {f"rows {i}": slice(10 * i, 10 * i + 14) for i in range(6)}
+    pixels = {"six pixels": [10, 20, 28, 36, 43, 53]}
+    for sources, regularizer in [(rows, "uniform"), (rows, "elasticnet"), (pixels, "uniform")]:
+        kernels = KernelSet(sources, [Linear(), RBF([0.25, 1, 4])])
         cv = MKLClassifierCV(kernels, regularizer=regularizer, Cs=CS, cv=FOLDS)
         seconds, model = best_of(lambda cv=cv: cv.fit(X[:1000], y[:1000]), 1)
-        print(f"10 classes, N = 1000, M = 24, {regularizer}: {seconds:.1f} s; C = {model.C_:g}, "
+        M = model.weights_.shape[-1]
+        print(f"10 classes, N = 1000, M = {M}, {regularizer}: {seconds:.1f} s; C = {model.C_:g}, "
               f"gap {model.gap_:.0e}, accuracy {model.score(X[1000:], y[1000:]):.3f}")  # fmt: skip
 
 
