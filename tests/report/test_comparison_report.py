@@ -226,6 +226,17 @@ def test_many_classes_show_the_worst_confusions(comparison, tmp_path):
     assert "predicted c00" not in page
 
 
+def test_classes_that_are_numbers_come_by_size(comparison):
+    targets = [1 + k % 10 for k in range(len(comparison.targets))]
+    results = [
+        r | {"predictions": [targets[i] for i in r["test"]], "confidence": None}
+        for r in comparison.results
+        if r["role"] == "model"
+    ]
+    section = predictions_section(replace(comparison, results=results, targets=targets))
+    assert section.parts[0].table["true class"] == [str(k) for k in range(1, 11)]
+
+
 def test_one_class_in_the_test_part_has_no_curve(comparison, tmp_path):
     assert "average precision is" in shown(predictions_section(comparison), tmp_path)
     positive = [i for i, label in enumerate(comparison.targets) if label == "patient"]

@@ -65,7 +65,8 @@ def _regression(table: Any, about: str) -> Section:
 def _classification(table: Any, about: str) -> Section:
     y = table["target"].astype(str).to_numpy()
     predicted = table["prediction"].astype(str).to_numpy()
-    labels = sorted(set(y) | set(predicted))
+    both = np.concatenate([table["target"].to_numpy(), table["prediction"].to_numpy()])
+    labels = [str(label) for label in np.unique(both)]  # numbers by size
     counts = confusion_matrix(y, predicted, labels=labels)
     panels: list[tuple[str, Callable[[Any], str]]] = []
     if len(labels) <= _MOST_CLASSES:
