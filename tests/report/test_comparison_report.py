@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import multikernel as mk
 from multikernel.displays import RedundancyDisplay
-from multikernel.report import models, save_report, save_sections
+from multikernel.report import Section, models, save_report, save_sections
 from multikernel.report.certificates import certificate_section
 from multikernel.report.features import features_section
 from multikernel.report.importance import importance_section
@@ -268,7 +268,7 @@ def test_sources_called_like_columns_keep_their_own(comparison, tmp_path):
     heads = re.findall(r"<th [^>]*>(.*?)</th>", table[: table.index("</thead>")])
     assert heads[:4] == ["kind", "sample", "target", "prediction"]
     sources = ["source target", "source sample", "source kind"]
-    assert heads[-5:] == [*sources, "constant", "decision"]
+    assert heads[-5:] == [*sources, "constant", "sum"]
     body = table[: table.index("</table>")]
     assert "<td>patient</td>" in body
 
@@ -369,8 +369,8 @@ def test_parts_of_single_decisions_add_up(comparison):
     table, kept = section.table, comparison.contributions()
     parts = np.transpose([table[name] for name in (*comparison.sources, "constant")])
     assert np.any(table["constant"])
-    assert_allclose(parts.sum(axis=1), table["decision"], atol=1e-12)
-    decision = np.array(table["decision"])
+    assert_allclose(parts.sum(axis=1), table["sum"], atol=1e-12)
+    decision = np.array(table["sum"])
     assert [label == "patient" for label in table["prediction"]] == (decision > 0).tolist()
     assert "positive for patient and negative for control" in section.text[0]
     for k, sample in enumerate(table["sample"]):
@@ -428,3 +428,13 @@ def test_the_picture_of_models_stays_short(comparison):
     shown = models._picture(grown).axes[0].get_yticklabels()
     assert sum(label.get_text().endswith("alone") for label in shown) == 12
     assert len(grown.frame()) == len(comparison.frame()) + 50
+
+
+def test_long_tables_are_folded(tmp_path):
+    rows = [
+        Section("few", table={"a": list(range(30))}, caption="A."),
+        Section("many", table={"a": list(range(31))}, caption="B."),
+    ]
+    page = save_sections(tmp_path / "p.html", title="t", lead=[], sections=rows).read_text("utf-8")
+    assert page.count("<details>") == 1
+    assert "<details><summary>Table of 31 rows</summary>" in page

@@ -10,7 +10,7 @@ from problems import make_problem
 from multikernel.losses import Hinge, Multinomial, RelativeMargin, Squared
 from multikernel.regularizers import GroupNorm, LpNorm, TaskCoupling, Wedge
 from multikernel.solvers import Alternating
-from multikernel.solvers.base import Progress, reduce_to_atoms, relative_gap
+from multikernel.solvers.base import Progress, relative_gap
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_what_does_not_fit_is_refused(loss, change, message):
 
 def test_atoms_of_atoms_are_composed():
     problem = make_problem(Squared(), TaskCoupling(2, sharing=0.3, over=Wedge()))
-    reduced, T = reduce_to_atoms(problem)
+    reduced, T = problem.without_atoms
     assert isinstance(reduced.regularizer, LpNorm)
     assert T.shape == (2, 6)
     d = np.array([1.0, 2.0])

@@ -14,7 +14,6 @@ from multikernel import MKLClassifier, RelativeMargin
 from multikernel.losses import Hinge
 from multikernel.regularizers import BlockNorm, ElasticNet, LpNorm, Uniform, Wedge
 from multikernel.solvers import SOLVERS, choose_solver
-from multikernel.solvers.base import reduce_to_atoms
 
 SOME = [LpNorm(1.0), LpNorm(2.0, "ivanov"), ElasticNet(), Wedge(), BlockNorm(), Uniform()]
 
@@ -51,7 +50,7 @@ def test_every_solver_keeps_predictions_in_the_band(regularizer, fit_intercept, 
     )
     free = replace(problem, loss=Hinge())
     assert np.abs(predictions(free, solve(free))).max() > 1.15  # the bound matters
-    reduced, _ = reduce_to_atoms(problem)
+    reduced, _ = problem.without_atoms
     for solver in instances(SOLVERS):
         if solver.missing(reduced):
             continue

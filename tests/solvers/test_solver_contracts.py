@@ -41,7 +41,6 @@ from multikernel.regularizers import (
     tikhonov_to_ivanov,
 )
 from multikernel.solvers import SOLVERS, Alternating, NewtonWeights, Problem, Solver, choose_solver
-from multikernel.solvers.base import reduce_to_atoms
 
 N_SAMPLES, N_KERNELS = 12, 6
 SMOOTH = [Squared(), Logistic(), SquaredHinge(), Huber(), Multinomial()]
@@ -113,7 +112,7 @@ def assert_honest(problem, solution, Ks, rel=1e-9):
 
 
 def applicable(problem):
-    reduced, _ = reduce_to_atoms(problem)
+    reduced, _ = problem.without_atoms
     return {name: cls for name, cls in SOLVERS.items() if not cls.missing(reduced)}
 
 

@@ -129,10 +129,16 @@ def _check_names(model: Any, dataset: Dataset, allow_missing: bool) -> list[str]
             f"{hint}None {whose} is known to the model; it was fitted to: {', '.join(known)}."
         )
     absent = [name for name in _last(model).kernels_.sources_in_use() if name in lacking]
-    if absent and not (allow_missing and dataset.kind(found[0]) == "features"):
+    tables = dataset.kind(found[0]) == "features"
+    if absent and (hint or not (allow_missing and tables)):
+        advice = "If these samples do not have them, add --allow-missing."
+        if hint and allow_missing:
+            advice = "Leave a source out by --sources if it is another one."
+        elif not tables:
+            advice = "Kernel matrices of all of them are needed."
         raise ValueError(
             f"{hint}The data lack {', '.join(absent)}, which the model uses; they have: "
-            f"{', '.join(names)}. If these samples do not have them, add --allow-missing."
+            f"{', '.join(names)}. {advice}"
         )
     return [f"{hint}The model was fitted without {', '.join(others)}: not used."] if others else []
 
@@ -166,8 +172,11 @@ def _hint(others: list[str], lacking: list[str]) -> str:
     from difflib import get_close_matches
 
     pairs = [(name, get_close_matches(name, lacking, n=1)) for name in others]
-    means = [f"{name!r} may be the {close[0]!r} of the model" for name, close in pairs if close]
-    return f"Source {', '.join(means)}: rename it if so. " if means else ""
+    return "".join(
+        f"Source {name!r} may be the {close[0]!r} of the model: rename it if so. "
+        for name, close in pairs
+        if close
+    )
 
 
 def _choose(table: Any, columns: list[str], source: str) -> Any:

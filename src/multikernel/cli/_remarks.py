@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-_NEARLY = 1.5  # largest weight over the smallest, up to which weights are nearly uniform
-
 
 def fit_remarks(model: Any) -> list[str]:
     """A sentence each where weights are nearly uniform, or C is at an end of its grid.
@@ -21,16 +17,11 @@ def fit_remarks(model: Any) -> list[str]:
 
 
 def _uniform(model: Any) -> list[str]:
-    d = np.abs(np.atleast_2d(model.weights_))
-    if _is_the_sum(model) or d.shape[1] < 2 or d.min() <= 0:
+    from ..comparison.insides import nearly_uniform
+
+    if _is_the_sum(model) or not nearly_uniform(model.weights_):
         return []
-    ratio = float(np.max(d.max(axis=1) / d.min(axis=1)))
-    if ratio > _NEARLY:
-        return []
-    return [
-        f"The learned weights are nearly uniform (the largest is {ratio:.3g} times the smallest): "
-        "the uniform sum would predict much the same."
-    ]
+    return ["The learned weights are nearly uniform: the uniform sum would predict much the same."]
 
 
 def _is_the_sum(model: Any) -> bool:
@@ -41,7 +32,8 @@ def _is_the_sum(model: Any) -> bool:
 
 def _at_an_end(model: Any) -> list[str]:
     Cs = sorted({candidate.C for candidate in getattr(model, "candidates_", ())})
-    if len(Cs) < 2 or model.C_ not in (Cs[0], Cs[-1]):
+    chosen_best = getattr(model, "selection", "best") == "best"
+    if len(Cs) < 2 or not chosen_best or model.C_ not in (Cs[0], Cs[-1]):
         return []
     end, beyond = ("smallest", "smaller") if Cs[0] == model.C_ else ("largest", "larger")
     return [

@@ -15,6 +15,7 @@ from sklearn.utils import check_scalar
 from .._component import Array
 from .._running import Progress, run_tasks
 from .._store import Store
+from .._threads import blas_threads
 from .folds import check_folds, inner_folds, make_folds
 from .inputs import TASKS, check_groups, check_sources, check_targets, check_task
 from .models import Setting
@@ -156,14 +157,15 @@ def compare(
     on_all = inner_folds(inner_cv, y, groups, np.arange(len(y)), task, random_state)
     every: list[Any] = [*tasks, WholeFit(menu.headline(X, replace(settings[0], inner_cv=on_all)))]
     plan = make_plan(data, every)
-    outcome = run_tasks(
-        every,
-        data,
-        Store(store, plan),
-        time_budget=time_budget,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
+    with blas_threads(len(y)):
+        outcome = run_tasks(
+            every,
+            data,
+            Store(store, plan),
+            time_budget=time_budget,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
     results = [result for k, result in outcome.results.items() if k < len(tasks)]
     summary = X.summary()
     return Comparison(

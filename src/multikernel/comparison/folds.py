@@ -100,7 +100,9 @@ def _try_score(scorer: Any, model: Any, y: Array) -> float:
     except ValueError as error:
         if len(np.unique(y)) < 2:
             return np.nan
-        raise ValueError(f"This scoring does not fit the targets: {error}") from error
+        hint = " Try roc_auc_ovr for more than two classes." if "multi_class" in str(error) else ""
+        said = f"This scoring does not fit the targets: {str(error).rstrip('.')}.{hint}"
+        raise ValueError(said) from error
 
 
 def _describe(y: Array, classifying: bool) -> str:

@@ -19,9 +19,10 @@ from ..kernels.rows import take_rows
 from .saving import as_json
 
 ACTIVE = 1e-6  # of the largest weight, from which on a kernel is in use
+_FLAT = 1.5  # largest weight over the smallest, up to which weights are nearly uniform
 _N_SHUFFLES = 5  # of the rows of a source
 _DIGITS = 6  # of contributions, which are many
-_UNIT_TRACE = ("variance", "trace")  # normalisations that give every kernel the same trace
+_UNIT_TRACE = ("variance", "trace")  # normalisations that give all samples the same mean diagonal
 
 
 def describe_weights(model: Any) -> dict[str, Any]:
@@ -60,6 +61,12 @@ def trace_shares(model: Any, X: Any) -> dict[str, Any] | None:
         "weights": share.tolist(),
         "shares": {name: float(share[source == name].sum()) for name in dict.fromkeys(source)},
     }
+
+
+def nearly_uniform(weights: Any) -> bool:
+    """Whether several weights, for every class if there are classes, hardly differ."""
+    d = np.abs(np.atleast_2d(weights))
+    return d.shape[1] > 1 and bool(np.all(d.max(axis=1) <= _FLAT * d.min(axis=1)) and d.min() > 0)
 
 
 def describe_certificate(model: Any) -> dict[str, Any]:
@@ -169,8 +176,9 @@ def _has_weights(estimator: Any) -> bool:
 def _traces(estimator: Any, X: Any) -> Array:
     """The traces of the training kernels, up to a common factor."""
     fitted = estimator.kernels_
-    if fitted.normalize in _UNIT_TRACE and not fitted.present_:
-        return np.ones(fitted.n_kernels_)
+    if fitted.normalize in _UNIT_TRACE:  # tr K_m is the number of samples that have the source
+        every = np.ones(fitted.n_samples_)
+        return np.array([fitted.present_.get(r["source"], every).sum() for r in fitted.table()])
     kernels = make_kernels(estimator.kernels, estimator.normalize, X)
     if (factors := kernels.fit_factors(X)) is not None:
         return np.array([np.sum(Z**2) for Z in factors])  # tr Z Zᵀ

@@ -64,7 +64,7 @@ _ENTRIES: dict[str, Any] = {
     "trace": (dict, _NOTHING),
     "n_active": (int, _NOTHING),
     "chosen": dict,
-    "reason": (str, _NOTHING),
+    "reason": str,
     "solver": (str, _NOTHING),
     "gap": (*_NUMBER, _NOTHING),
     "converged": (bool, _NOTHING),

@@ -120,6 +120,7 @@ class Task:
             judged = self._judge(model, given[test], data.y[test], data.scoring)
             compared = self.role in ("model", "alone")
             having = _scores_having(model, X, given, test, data) if compared else {}
+            trace = trace_shares(model, given[train]) if self.explained else None
         return {
             "model": self.model,
             "role": self.role,
@@ -133,7 +134,7 @@ class Task:
             "scores_having": having,
             "warnings": sorted({str(w.message).splitlines()[0] for w in caught}),
             **describe_weights(model),
-            "trace": trace_shares(model, given[train]) if self.explained else None,
+            "trace": trace,
             **describe_certificate(model),
         }
 

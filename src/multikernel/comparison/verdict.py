@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .insides import nearly_uniform
 from .models import UNIFORM
 from .tables import source_rows
 
@@ -25,10 +26,10 @@ def write_verdict(result: Comparison) -> list[str]:
     if result.headline not in result.models:
         sentences = [f"Too little was done for a verdict: {result.headline} finished no fold."]
         return sentences + _reservations(result)
-    sentences = [_combining(result)]
+    sentences = [_so_far(result) + _combining(result)]
     if result._n_common(result.headline, UNIFORM) > 1:
         sentences.append(_learned_weights(result))
-    sentences.append(_sources(result))
+    sentences += [_sources(result), *_uniform_folds(result)]
     if (p := result.permutation_p_value) is not None:
         n = result.n_permutations
         sentences.append(
@@ -36,6 +37,24 @@ def write_verdict(result: Comparison) -> list[str]:
             f"the samples (the smallest possible is {1 / (n + 1):.3g})."
         )
     return sentences + _reservations(result)
+
+
+def _so_far(result: Comparison) -> str:
+    """What to read before a sentence about folds that are not all done."""
+    n_done = int(np.isfinite(result.scores(result.headline)).sum())
+    return f"So far, on {n_done} of {result.n_folds} folds: " * (n_done < result.n_folds)
+
+
+def _uniform_folds(result: Comparison) -> list[str]:
+    """On how many folds the weights say nothing, for they are nearly uniform."""
+    weights = [r["weights"] for r in result._of(result.headline) if r["weights"] is not None]
+    n_flat = sum(nearly_uniform(d) for d in weights)
+    if not n_flat:
+        return []
+    return [
+        f"On {n_flat} of {len(weights)} folds the chosen penalty leaves the weights nearly "
+        "uniform: there they say little about sources."
+    ]
 
 
 def _combining(result: Comparison) -> str:
@@ -53,7 +72,7 @@ def _combining(result: Comparison) -> str:
         figures += f", judged on the {best.n_samples} samples that have it"
     figures = f"{figures} ({result.scoring})"
     if best.n_folds < 2:
-        return f"So far: {figures}."
+        return f"One fold says little: {figures}."
     same = result.equivalence(result.headline, best.name)
     if same.better > _SURE:
         return f"Combining sources helps: {figures}."

@@ -53,8 +53,8 @@ def load_demo(*, return_X_y: bool = False) -> Any:
     The seed, the sizes and the search of ``multikernel demo`` were picked, among a few, for a clear
     picture, which flatters learned weights. On 20 other draws, whose seeds were fixed beforehand,
     the accuracy of the demo's elastic-net MKL exceeds that of the uniform sum by 1.2 points on
-    average (standard error 0.4; better in 16, worse in 3), that of block 1-norm MKL by 2.0 (0.4;
-    better in 15, worse in 3). ``docs/demo_draws.py`` remakes these figures.
+    average (standard error 0.3; better in 13, worse in 2), that of block 1-norm MKL by 1.8 (0.6;
+    better in 14, worse in 5). ``docs/demo_draws.py`` remakes these figures.
 
     Examples
     --------

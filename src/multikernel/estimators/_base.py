@@ -14,6 +14,7 @@ from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from .._component import Array, resolve
+from .._threads import with_blas_threads
 from ..banks import Bank, FactoredBank, PackedBank
 from ..banks.base import Index
 from ..kernels import KernelSet, PrecomputedKernels
@@ -88,6 +89,7 @@ class BaseMKL(Documented, BaseEstimator):
     def _check_C(self) -> None:
         check_scalar(self.C, "C", Real, min_val=0, include_boundaries="neither")
 
+    @with_blas_threads
     def _learn(
         self,
         X: Any,

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._component import Array
 from .._memory import check_memory
+from .._threads import with_blas_threads
 from ..banks import Bank
 from ..banks.base import Index
 from ..bayes.conjugate import (
@@ -88,6 +89,7 @@ class BaseBayesianMKL(BaseMKL):
         priors.check()
         return priors
 
+    @with_blas_threads
     def _infer(self, X: Any, Y: Array, targets: Any, margin: float = 0.0) -> None:
         """Infer the posterior for targets Y of shape (L, n), and publish it."""
         began, (L, n) = time.perf_counter(), Y.shape

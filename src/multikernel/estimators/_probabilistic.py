@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._component import Array, resolve
 from .._memory import check_memory
+from .._threads import with_blas_threads
 from ..banks import Bank
 from ..bayes import (
     HYPER_PRIORS,
@@ -96,6 +97,7 @@ class BaseProbabilisticMKL(BaseMKL):
         likelihood.check()
         return likelihood
 
+    @with_blas_threads
     def _learn_posterior(self, X: Any, Ys: list[Array], likelihood: Likelihood) -> None:
         """Infer weights for every array of targets on the same kernels, and publish them."""
         began, n = time.perf_counter(), X.shape[0]

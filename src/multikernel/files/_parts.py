@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -35,9 +36,14 @@ def parts_warnings(files: Iterable[Path], used: Collection[Path]) -> list[str]:
     return [
         f"{train} and {test} look like the training and test part of one source{more}, but every "
         f'file is a source of its own here; to stack them, write file = ["{train}", "{test}"] '
-        f"below [sources.{name}] in a TOML file, where target takes such a list, too; or name only "
-        "the sources to keep."
+        f"below [sources.{_toml_key(name)}] in a TOML file, where target takes such a list, too; "
+        "or name only the sources to keep."
     ]
+
+
+def _toml_key(name: str) -> str:
+    """A name as a key of TOML, quoted where it must be."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name)
 
 
 def _pairs(files: Iterable[Path]) -> dict[str, tuple[Path, Path]]:

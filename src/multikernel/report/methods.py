@@ -69,7 +69,11 @@ def _paragraph(comparison: Comparison) -> str:
     sizes = [(r["n_train"], r["n_test"]) for r in done]
     n_train, n_test = np.round(np.mean(sizes, axis=0)).astype(int) if sizes else (0, 0)
     learned = f"Models were compared by nested cross-validation with {comparison.n_folds} outer "
-    learned += f"folds of about {n_train} training and {n_test} test samples; "
+    if (n_done := len({r["fold"] for r in done})) < comparison.n_folds:
+        learned += f"folds, of which {n_done} were done, "
+    else:
+        learned += "folds "
+    learned += f"of about {n_train} training and {n_test} test samples; "
     learned += f"{_learned(comparison)} learned inside the training part of each fold. "
     learned += f"The score is {comparison.scoring}. "
     tests = "Differences were judged by the corrected resampled t-test (Nadeau and Bengio, 2003) "

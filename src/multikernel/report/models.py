@@ -27,11 +27,16 @@ def models_section(comparison: Comparison) -> Section:
         alt="Scores of every model on every fold, and its difference to the uniform sum with an "
         "interval; the table below has the same numbers.",
         table=_table(comparison),
-        caption="All models on the same folds, best first: mean and standard deviation over folds, "
+        caption=f"{_which_folds(comparison)}, best first: mean and standard deviation over folds, "
         "difference to the uniform sum with the p-value of the corrected test, and probabilities "
         f"of being worse, equal within {comparison.rope:g}, and better.",
         parts=(Section("What models complained of", said, folded=True),) if said else (),
     )
+
+
+def _which_folds(comparison: Comparison) -> str:
+    done = {len(comparison._of(model)) for model in comparison.models}
+    return "All models on the same folds" if len(done) < 2 else "Every model on the folds it did"
 
 
 def _table(comparison: Comparison) -> dict[str, list[Any]]:

@@ -19,6 +19,7 @@ from .._atomic import write_atomically
 from .._versions import installed_versions, python_version
 from ..displays._style import INK
 
+_LONG = 30  # rows from which on a table is folded
 MAX_TABLE_ROWS = 200
 
 Columns = Mapping[str, Sequence[Any]]
@@ -153,6 +154,11 @@ class _Table:
     rows: list[list[Cell]]
     numeric: list[bool]
     n_left_out: int
+
+    @property
+    def long(self) -> bool:
+        """Whether it hides what comes after it."""
+        return len(self.rows) > _LONG
 
 
 def _environment() -> Any:

@@ -57,11 +57,11 @@ def _table(kinds: list[str], told: Any, parts: Any) -> dict[str, list[Any]]:
     """What is known of every sample, what its sources say, the constant, and the sum of these."""
     table: dict[str, list[Any]] = {"kind": kinds} if any(kinds) else {}
     table |= {name: told[name].tolist() for name in told}
-    *sources, constant, total = parts.columns
+    *sources, constant, _ = parts.columns
     for j, source in enumerate(sources):
-        name = _free_name(source, {*table, constant, total})
+        name = _free_name(source, {*table, constant, "sum"})
         table[name] = parts.iloc[:, j].tolist()
-    return table | {constant: parts.iloc[:, -2].tolist(), total: parts.iloc[:, -1].tolist()}
+    return table | {constant: parts.iloc[:, -2].tolist(), "sum": parts.iloc[:, -1].tolist()}
 
 
 def _words(kinds: list[str]) -> str:

@@ -96,7 +96,7 @@ def _shares(comparison: Comparison, traces: list[dict[str, Any]] | None) -> dict
     shares = comparison.shares()
     table = {"source": [str(name) for name in shares.index], "mean": list(shares.mean(axis=1))}
     if traces:
-        by_fold = [[trace["shares"][name] for trace in traces] for name in shares.index]
+        by_fold = [[trace["shares"].get(name, 0.0) for trace in traces] for name in shares.index]
         table["of trace"] = np.mean(by_fold, axis=1).tolist()
     table |= {"lowest": list(shares.min(axis=1)), "highest": list(shares.max(axis=1))}
     if shares.shape[1] <= _MOST_FOLDS:

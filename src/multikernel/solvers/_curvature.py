@@ -75,7 +75,7 @@ class NewtonSystem(Protocol):
         """
 
     def respond(self, V: Array) -> tuple[Array, Array, Array]:
-        r"""The solution :math:`PV, b` for :math:`r = WV`, after :math:`V^\top P V`, (k, k)."""
+        r"""The triple :math:`V^\top P V` of shape (k, k), and the solution PV, b for r = WV."""
 
 
 class DiagonalCurvature:
@@ -188,7 +188,7 @@ class _ConjugateGradients:
     :math:`-\beta = -\mathbf 1^\top (r - W z)`.
     """
 
-    error = 0.1  # a safe share, for _INEXACT is one of the squared gradient
+    error = 0.1  # holds where preconditioning leaves a condition below 100 = error / _INEXACT
 
     def __init__(self, K: Kernel, curvature: SoftmaxCurvature, fit_intercept: bool) -> None:
         self.K, self.curvature, self.fit_intercept = K, curvature, fit_intercept

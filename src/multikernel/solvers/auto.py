@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .alternating import Alternating
-from .base import Problem, Solver, reduce_to_atoms
+from .base import Problem, Solver
 from .block_descent import BlockDescent
 from .dal import DualAugmentedLagrangian
 from .dual_newton import DualNewton
@@ -46,7 +46,7 @@ def explain_solver(problem: Problem) -> str:
 
 def _choose(problem: Problem) -> tuple[type[Solver], str]:
     """The first solver that nothing is missing for; why it is the fastest, or what others lack."""
-    reduced, _ = reduce_to_atoms(problem)
+    reduced, _ = problem.without_atoms
     solvers, reason = _preferences(reduced)
     needs: list[str] = []
     for kind in solvers[:-1]:

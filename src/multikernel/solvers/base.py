@@ -180,6 +180,17 @@ class Problem:
         return replace(self, bank=AtomBank(self.bank, T))
 
     @cached_property
+    def without_atoms(self) -> tuple[Problem, Array | None]:
+        """The equivalent problem on mixtures of kernels, and the mixing matrix, if there is one."""
+        atoms = self.regularizer.atoms(self.bank.n_kernels)
+        if atoms is None:
+            return self, None
+        T = atoms.T
+        reduced = replace(self.mixed(T), regularizer=atoms.base)
+        further, T_further = reduced.without_atoms  # the base may have atoms of its own
+        return further, T if T_further is None else T_further @ T
+
+    @cached_property
     def _rounding(self) -> Array:
         return self.bank.rounding * self.bank.eigenvalue_bounds()
 
@@ -204,7 +215,7 @@ class Problem:
             return -self.cost * self.loss.project_dual(self.y, -alpha / self.cost)
         if self.loss.couples_outputs:
             if self.balanced(alpha) and np.isfinite(self.dual_data_term(alpha)):
-                return alpha
+                return alpha  # so that the sweep of a path still belongs to it
             u: Array = self.loss.balance_dual(self.y, -alpha / self.cost, self.cost)
             return -self.cost * u
         lower, upper = self.loss.dual_bounds(self.y)  # bounds of u = -alpha / cost
@@ -285,7 +296,7 @@ class Solution:
         ``objective``, ``gap``, ``n_passes`` and ``seconds`` after each iteration.
     solver : str
     reason : str
-        Why it was chosen, to be read after "because"; empty where it was asked for.
+        Why an estimator chose it, to be read after "because"; empty where none did.
     """
 
     weights: Array
@@ -422,7 +433,7 @@ class Solver(Component):
         spare the next fit of a path its first pass.
         """
         problem.check()
-        reduced, T = reduce_to_atoms(problem)
+        reduced, T = problem.without_atoms
         if lack := self.missing(reduced):
             raise TypeError(f"{type(self).__name__} needs {lack}; use solver='auto'.")
         if start is not None and T is not None:
@@ -443,17 +454,6 @@ class Solver(Component):
     @abstractmethod
     def _solve(self, problem: Problem, start: Solution | None) -> Solution:
         """Minimise a problem whose parts have all that this solver requires."""
-
-
-def reduce_to_atoms(problem: Problem) -> tuple[Problem, Array | None]:
-    """The equivalent problem on mixtures of kernels, and the mixing matrix, where there is one."""
-    atoms = problem.regularizer.atoms(problem.bank.n_kernels)
-    if atoms is None:
-        return problem, None
-    T = atoms.T
-    reduced = replace(problem.mixed(T), regularizer=atoms.base)
-    further, T_further = reduce_to_atoms(reduced)  # the base may have atoms of its own
-    return further, T if T_further is None else T_further @ T
 
 
 def expand_atoms(bank: Bank, solution: Solution, T: Array | None) -> Solution:

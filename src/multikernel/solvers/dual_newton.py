@@ -54,7 +54,7 @@ class DualNewton(Solver):
         point = _first_point(problem, start)
         share = 0.3 if problem.loss.smooth else 0.01  # of the gap: how well a model is solved
         least = 0.1 * self.tol
-        near: Start | None = None  # where the last model was minimal
+        near: Start | None = None  # where the last model of coupled outputs was minimal
         for _ in range(self.max_iter):
             alpha, G = point.alpha, point.G
             d = problem.without_noise(regularizer.dual_weights(G), alpha, G)
@@ -71,7 +71,7 @@ class DualNewton(Solver):
             model = replace(problem, offset=problem.known + f - B @ alpha)  # B α⁺ + (K_d − B) α
             tol = float(np.clip(share * progress.gap, least, 1.0))
             machine = fit_fixed_weights(model, B, tol, near or Start(alpha, b))
-            near = machine.point
+            near = machine.point if problem.loss.couples_outputs else None
             last, point = point, _sweep(problem, machine.alpha, d)
             if problem.dual_objective(*point[:2]) <= problem.dual_objective(*last[:2]):
                 point = _best_between(problem, last, point)

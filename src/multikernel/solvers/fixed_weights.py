@@ -44,8 +44,8 @@ class Start(NamedTuple):
 class Machine(NamedTuple):
     r"""A fitted kernel machine: f is :math:`K\alpha`, without the intercept b.
 
-    Another fit may start from ``point``: for a smooth loss where Newton's method ended, before
-    that was moved into the domain of the dual.
+    Another fit may start from ``point``: for a loss that couples the outputs where Newton's method
+    ended, before that was moved into the domain of the dual.
     """
 
     alpha: Array
@@ -222,10 +222,13 @@ def _line_search(
 
 def _feasible(problem: Problem, K: Kernel, machine: Machine) -> Machine:
     """The machine moved into the domain of the dual, with the best intercept for it."""
-    alpha = problem.feasible_dual(machine.alpha)
+    alpha, coupled = machine.alpha, problem.loss.couples_outputs
+    if coupled and not machine.f.any():  # a kernel of zeros leaves alpha where it was
+        alpha = -SmoothTerm(problem).gradient(machine.f + machine.b)
+    alpha = problem.feasible_dual(alpha)
     f = K @ alpha
     b = problem.best_intercept(f)
-    point = machine.point if problem.loss.smooth else Start(alpha, b)
+    point = machine.point if coupled else Start(alpha, b)
     return machine._replace(alpha=alpha, f=f, b=b, point=point)
 
 

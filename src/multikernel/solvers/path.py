@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Array
 from .auto import choose_solver
-from .base import Problem, Progress, Solution, Solver, expand_atoms, reduce_to_atoms
+from .base import Problem, Progress, Solution, Solver, expand_atoms
 
 _COARSE = 1e-2  # gap at which kernels are screened
 _WORTH = 0.5  # a smaller bank is built only if at most this share of the kernels is left
@@ -29,7 +29,7 @@ def critical_C(problem: Problem) -> float:
     :math:`\Omega(C^2 a_0^\top K_m a_0) = 0`; the block 1-norm gives
     :math:`1 / \sqrt{\max_m a_0^\top K_m a_0}`.
     """
-    reduced, _ = reduce_to_atoms(replace(problem, C=1.0))
+    reduced, _ = replace(problem, C=1.0).without_atoms
     alpha = reduced.constant_predictor()[1]
     return reduced.regularizer.zero_scale(reduced.bank.quadratic(alpha))
 
@@ -104,7 +104,7 @@ def regularization_path(
     >>> [int(np.sum(s.weights > 1e-6)) for s in path]
     [0, 1, 2]
     """
-    reduced, T = reduce_to_atoms(problem)
+    reduced, T = problem.without_atoms
     solver = solver or choose_solver(reduced, tol=tol)
     bounds = reduced.bank.eigenvalue_bounds() if screen else None
     solutions: list[Solution] = []
