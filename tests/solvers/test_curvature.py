@@ -16,6 +16,7 @@ from multikernel.solvers import (
     DualNewton,
     NewtonWeights,
     Problem,
+    choose_solver,
     dual_newton,
     regularization_path,
 )
@@ -96,7 +97,7 @@ def test_a_path_over_classes_is_certified():
 
 
 @pytest.mark.parametrize("regularizer", [ElasticNet(0.5), LpNorm(2.0), Uniform()], ids=repr)
-@pytest.mark.parametrize("C", [1e2, 1e4])
+@pytest.mark.parametrize("C", [1e2, 1e4, 1e6])
 def test_classes_that_overlap_are_certified_at_large_C(regularizer, C, rng):
     problem = make_problem(Multinomial(), regularizer, C=C, n_outputs=3)
     labels = np.eye(3)[rng.integers(0, 3, size=len(problem.y))]  # nothing to learn: hard to fit
@@ -164,15 +165,26 @@ def test_a_start_for_a_smaller_C_is_shortened(rng):
     assert_allclose(shorter.alpha, alpha, atol=0.2 * np.abs(alpha).max())
 
 
-def test_a_path_may_fall_to_where_no_kernel_is_in_use(rng):
+def far_apart(rng, regularizer, C=1.0, scale=1.0):
+    """Four classes that the first two of six kernels tell apart."""
     n, T = 80, 4
     labels = np.append(np.arange(T), rng.integers(0, T, size=n)[T:])
-    centres = 2 * rng.normal(size=(T, 4))  # of classes, in the first two of six kernels
+    centres = 2 * rng.normal(size=(T, 4))
     views = [rng.normal(size=(n, 4)) + centres[labels] * (m < 2) for m in range(6)]
-    bank = PackedBank.from_grams([np.exp(-cdist(Z, Z, "sqeuclidean") / 8) for Z in views])
-    problem = Problem(bank, np.eye(T)[labels], Multinomial(), ElasticNet(0.5))
-    path = regularization_path(problem, [1e3, 1.0], tol=1e-6)
+    grams = [scale * np.exp(-cdist(Z, Z, "sqeuclidean") / 8) for Z in views]
+    return Problem(PackedBank.from_grams(grams), np.eye(T)[labels], Multinomial(), regularizer, C)
+
+
+def test_a_path_may_fall_to_where_no_kernel_is_in_use(rng):
+    path = regularization_path(far_apart(rng, ElasticNet(0.5)), [1e3, 1.0], tol=1e-6)
     assert [solution.converged for solution in path] == [True, True]
+
+
+@pytest.mark.parametrize("regularizer", [ElasticNet(0.5), LpNorm(1.0), LpNorm(2.0)], ids=repr)
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_rounding_at_large_C_leaves_the_dual_balanced(regularizer, scale, rng):
+    problem = far_apart(rng, regularizer, C=1e5, scale=scale)
+    assert choose_solver(problem, tol=1e-6).solve(problem).converged
 
 
 @pytest.mark.parametrize("low_rank", [False, True])

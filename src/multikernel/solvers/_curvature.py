@@ -202,6 +202,7 @@ class _ConjugateGradients:
         alpha, b = self._descend(self.curvature.times(V), None, left=_CLOSE)
         f = self._times_K(alpha)
         rest = V - f - b
+        rest -= rest.mean(axis=1, keepdims=True)  # what all classes share bends nothing
         return _forms(rest, self.curvature.times(rest)) + _forms(alpha, f), alpha, b
 
     def _descend(

@@ -217,7 +217,8 @@ class Problem:
             if self.balanced(alpha) and np.isfinite(self.dual_data_term(alpha)):
                 return alpha  # so that the sweep of a path still belongs to it
             u: Array = self.loss.balance_dual(self.y, -alpha / self.cost, self.cost)
-            return -self.cost * u
+            alpha = -self.cost * u
+            return alpha - alpha.mean(axis=0)  # where C is large, u + y has lost digits
         lower, upper = self.loss.dual_bounds(self.y)  # bounds of u = -alpha / cost
         lower, upper = -self.cost * upper, -self.cost * lower
         return _project_box_hyperplane(alpha, lower, upper)

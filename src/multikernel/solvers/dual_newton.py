@@ -16,6 +16,7 @@ from .fixed_weights import Start, fit_fixed_weights
 
 _SAME = 1e-9  # relative; a start this near to where its products belong may use them
 _OUTSIDE = 1e300  # stands for the infinite dual outside of its domain
+_FINEST = 1e-14  # tolerance of a model, below which there is only rounding
 _MOSTLY = 0.6  # share of kernels in use above which their products are swept all at once
 
 
@@ -75,7 +76,7 @@ class DualNewton(Solver):
             last, point = point, _sweep(problem, machine.alpha, d)
             if problem.dual_objective(*point[:2]) <= problem.dual_objective(*last[:2]):
                 point = _best_between(problem, last, point)
-                share, least = 0.1 * share, 0.1 * least  # a closer look at the model
+                share, least = 0.1 * share, max(0.1 * least, _FINEST)  # a closer look at the model
         return _with_sweep(progress.solution(self), point)
 
 

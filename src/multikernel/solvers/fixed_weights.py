@@ -88,7 +88,8 @@ class SmoothTerm:
         """Its second derivatives in z."""
         problem = self.problem
         if problem.loss.couples_outputs:
-            return SoftmaxCurvature(self.gradient(z) + problem.cost * problem.y, problem.cost)
+            D = np.maximum(self.gradient(z) + problem.cost * problem.y, 0.0)  # C p, to rounding
+            return SoftmaxCurvature(D, problem.cost)
         hessian = problem.loss.hessian(problem.y, z + problem.known)
         return DiagonalCurvature(problem.cost * hessian)
 
