@@ -121,7 +121,7 @@ class BaseBayesianMKL(BaseMKL):
                 schedule,
                 self.n_restarts,
                 rng,
-                stacklevel=4,  # who calls fit
+                stacklevel=5,  # who calls fit
             )
             self._publish_factors(posterior, bank)
             LOGGER.info(

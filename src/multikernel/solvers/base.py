@@ -218,7 +218,8 @@ class Problem:
                 return alpha  # so that the sweep of a path still belongs to it
             u: Array = self.loss.balance_dual(self.y, -alpha / self.cost, self.cost)
             alpha = -self.cost * u
-            balanced: Array = alpha - alpha.mean(axis=0)  # for large C, u + y has lost digits
+            excess = alpha.sum(axis=0)  # for large C, u + y has lost digits
+            balanced: Array = alpha - excess * self.cost / self.cost.sum()
             return balanced
         lower, upper = self.loss.dual_bounds(self.y)  # bounds of u = -alpha / cost
         lower, upper = -self.cost * upper, -self.cost * lower
