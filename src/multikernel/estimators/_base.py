@@ -173,8 +173,8 @@ class BaseMKL(Documented, BaseEstimator):
 
     def _solve(self, problem: Problem) -> Solution:
         solution = self._make_solver(problem).solve(problem)
-        asked = not isinstance(self.solver, str) or self.solver != "auto"
-        return solution if asked else replace(solution, reason=explain_solver(problem))
+        reason = explain_solver(problem) if _is_automatic(self.solver) else ""
+        return replace(solution, reason=reason)
 
     def _make_solver(self, problem: Problem) -> Solver:
         return make_solver(self.solver, problem, self.tol, self.max_iter)
@@ -295,10 +295,14 @@ class BaseMKL(Documented, BaseEstimator):
 
 def make_solver(given: Any, problem: Problem, tol: float, max_iter: int) -> Solver:
     """The solver asked for; tol and max_iter are its own where it is an object."""
-    if isinstance(given, str) and given == "auto":
+    if _is_automatic(given):
         return choose_solver(problem, tol=tol, max_iter=max_iter)
     solver: Solver = resolve(given, SOLVERS, "alternating", "solver")
     return replace(solver, tol=tol, max_iter=max_iter) if isinstance(given, str) else solver
+
+
+def _is_automatic(solver: Any) -> bool:
+    return isinstance(solver, str) and solver == "auto"
 
 
 def only_or_stack(rows: list[Array]) -> Array:
