@@ -1,5 +1,7 @@
 """Every bank answers the four sweeps as the square matrices would."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,11 +9,22 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from multikernel import _memory
-from multikernel.banks import AtomBank, FactoredBank, PackedBank
+from multikernel.banks import AtomBank, FactoredBank, PackedBank, packed
 
 
 def random_factors(rng, n, M, rank=3):
     return [rng.normal(size=(n, 1 + (m + rank) % rank)) for m in range(M)]
+
+
+def bank_of_parts(grams, n_parts=4):
+    """Samples shuffled over parts, however small."""
+    n = grams.shape[1]
+    parts = np.array_split(np.random.default_rng(3).permutation(n), min(n, n_parts))
+    with mock.patch.object(packed, "_MIN_TILE", 0):
+        bank = PackedBank(n, len(grams), parts=parts)
+    for m, K in enumerate(grams):
+        bank.set_kernel(m, K)
+    return bank, parts
 
 
 def make_bank(kind, factors):
@@ -21,13 +34,15 @@ def make_bank(kind, factors):
     if kind == "float32":
         rounded = grams.astype(np.float32).astype(np.float64)
         return PackedBank.from_grams(grams, dtype=np.float32), rounded, 1e-12
+    if kind == "parts":
+        return bank_of_parts(grams)[0], grams, 1e-12
     if kind == "factored":
         return FactoredBank(factors), grams, 1e-12
     T = np.random.default_rng(7).random((4, len(factors)))
     return AtomBank(PackedBank.from_grams(grams), T), np.tensordot(T, grams, axes=1), 1e-12
 
 
-KINDS = ["packed", "float32", "factored", "atoms"]
+KINDS = ["packed", "parts", "float32", "factored", "atoms"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -44,6 +59,11 @@ def test_sweeps_equal_the_square_matrices(kind, n, M, T, seed):
     assert_allclose(bank.apply(A), grams @ A, atol=scale)
     some = np.flatnonzero(rng.random(bank.n_kernels) < 0.5)
     assert_allclose(bank.apply(A, some), grams[some] @ A, atol=scale)
+    places = rng.permutation(n)[: 1 + n // 3]
+    A[places] = 0.0
+    assert_allclose(bank.apply_at(places, A, some), (grams[some] @ A)[:, places], atol=scale)
+    A = rng.normal(size=(n, T))
+    S = A @ A.T
     assert_allclose(bank.traces(S), np.einsum("mij,ij->m", grams, S), atol=scale)
     assert_allclose(bank.traces(np.stack([S, 2 * S]))[1], 2 * bank.traces(S), atol=scale)
     assert_allclose(bank.quadratic(A), np.einsum("it,mij,jt->m", A, grams, A), atol=scale)
@@ -85,6 +105,62 @@ def test_select_and_take(kind, rng):
     part = bank.take(samples)
     whole = np.ones(bank.n_kernels)
     assert_allclose(part.combine(whole), bank.combine(whole)[np.ix_(samples, samples)], atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_samples_may_be_taken_more_than_once(kind, rng):
+    bank, grams, _ = make_bank(kind, random_factors(rng, 30, 5))
+    samples = rng.integers(0, 30, 40)
+    d = rng.random(bank.n_kernels)
+    expected = np.tensordot(d, grams, axes=1)[np.ix_(samples, samples)]
+    assert_allclose(bank.take(samples).combine(d), expected, atol=1e-9)
+
+
+def test_whole_parts_are_taken_without_a_copy(rng):
+    grams = np.stack([Z @ Z.T for Z in random_factors(rng, 90, 6)])
+    bank, parts = bank_of_parts(grams)
+    samples = np.sort(np.concatenate([parts[0], parts[2], parts[3]]))
+    for chosen in (samples, bank.best_order(samples), rng.permutation(samples)):
+        part = bank.take(chosen)
+        assert all(any(np.shares_memory(t, own) for own in bank._tiles) for t in part._tiles)
+        assert_allclose(part.gram(4), grams[4][np.ix_(chosen, chosen)])
+    assert not np.shares_memory(bank.take(samples[1:])._tiles[-1], bank._tiles[-1])
+
+
+def test_the_best_order_of_samples_is_that_of_the_tiles(rng):
+    grams = np.stack([Z @ Z.T for Z in random_factors(rng, 60, 2)])
+    bank, parts = bank_of_parts(grams)
+    ordered = bank.best_order(np.sort(np.concatenate(parts[1:])))
+    assert ordered.tolist() == np.concatenate(parts[1:]).tolist()
+    assert bank.take(ordered)._order is None
+    atoms = AtomBank(bank, np.eye(2))
+    assert atoms.best_order(np.arange(60)).tolist() == np.concatenate(parts).tolist()
+
+
+def test_parts_too_small_or_too_many_are_ignored():
+    halves = np.split(np.arange(100)[::-1], 2)
+    assert PackedBank(100, 10, parts=halves)._order is None
+    assert PackedBank(100, 100, parts=halves)._order is not None
+    assert PackedBank(100, 10_000, "float32", list(np.arange(100)[:, np.newaxis]))._order is None
+
+
+def test_products_at_some_samples_read_only_their_tiles(rng):
+    grams = np.stack([Z @ Z.T for Z in random_factors(rng, 80, 3)])
+    bank, parts = bank_of_parts(grams)
+    A = rng.normal(size=(80, 1))
+    A[parts[1]] = 0.0
+    bank.apply_at(parts[1], A, np.arange(3))
+    assert bank.n_passes == pytest.approx(3 / 10)  # of ten tiles, those beside the part
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+def test_kernels_with_gaps_are_swept_in_pieces_of_any_size(n_outputs, rng):
+    bank, grams, _ = make_bank("packed", random_factors(rng, 70, 12))
+    A = rng.normal(size=(70, n_outputs))
+    kernels = np.array([0, 1, 2, 5, 6, 9])
+    for cache in (1, 8 * 35**2 * 2, 1 << 20):
+        with mock.patch.object(packed, "_CACHE_BYTES", cache):
+            assert_allclose(bank.apply(A, kernels), grams[kernels] @ A, atol=1e-9)
 
 
 def test_evenly_spaced_kernels_are_selected_without_a_copy(rng):

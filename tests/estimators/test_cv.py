@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
 from sklearn.metrics import make_scorer, mean_absolute_error
 from sklearn.model_selection import (
@@ -13,10 +14,12 @@ from sklearn.model_selection import (
     KFold,
     LeaveOneGroupOut,
     StratifiedKFold,
+    StratifiedShuffleSplit,
     cross_val_score,
 )
 
 from multikernel import (
+    RBF,
     DualCovariance,
     ElasticNet,
     FunctionKernel,
@@ -27,11 +30,13 @@ from multikernel import (
     MKLRegressor,
     MKLRegressorCV,
     NewtonWeights,
+    PackedBank,
     ProbabilisticMKLRegressor,
     QNorm,
     ViewBundle,
     mkl_path,
 )
+from multikernel.banks import packed
 from multikernel.estimators._selection import _choose
 from multikernel.regularizers import Regularizer
 
@@ -127,6 +132,37 @@ def test_no_kernel_is_computed_twice(table):
     model = MKLClassifierCV(KernelSet(SOURCES, FunctionKernel(kernel)), Cs=4, cv=5)
     model.fit(table[0], table[1] > 0)
     assert sum(calls) == 3 * 90
+
+
+FOLDS = {
+    "shuffled": StratifiedKFold(4, shuffle=True, random_state=1),
+    "overlapping": StratifiedShuffleSplit(3, test_size=0.3, random_state=1),
+    "left out": [(np.arange(0, 60), np.arange(60, 80)), (np.arange(30, 90), np.arange(0, 20))],
+}
+
+
+@pytest.mark.parametrize("cv", FOLDS.values(), ids=FOLDS)
+def test_folds_are_parts_of_one_bank(table, cv, monkeypatch):
+    X, y = table[0], table[1] > 0
+    kernels = KernelSet(SOURCES, RBF(np.logspace(-1, 1, 40)))
+    copies = []
+    allocate = PackedBank._allocate
+
+    def spy(bank, edges, n_kernels, dtype):
+        copies.append(edges[-1])
+        allocate(bank, edges, n_kernels, dtype)
+
+    model = MKLClassifierCV(kernels, Cs=CS, cv=cv, cv_tol=1e-8)
+    monkeypatch.setattr(packed, "_MIN_TILE", np.inf)
+    apart = clone(model).fit(X, y)
+    monkeypatch.setattr(packed, "_MIN_TILE", 0)
+    monkeypatch.setattr(PackedBank, "_allocate", spy)
+    model.fit(X, y)
+    assert copies == [90]
+    assert_allclose(model.scores_, apart.scores_)
+    assert_allclose(model.weights_, apart.weights_, atol=1e-6)
+    assert_allclose(model.decision_function(X), apart.decision_function(X), atol=1e-5)
+    assert model.n_iter_ == apart.n_iter_
 
 
 def test_groups_stay_together(table):

@@ -56,6 +56,12 @@ class AtomBank(Bank):
         needed = np.flatnonzero(T.any(axis=0))
         return np.tensordot(T[:, needed], self.bank.apply(A, needed), axes=1)
 
+    def apply_at(self, samples: Index, A: Array, kernels: Index) -> Array:
+        r"""The products :math:`\tilde K_j A` at some of the samples."""
+        T = self.T[kernels]
+        needed = np.flatnonzero(T.any(axis=0))
+        return np.tensordot(T[:, needed], self.bank.apply_at(samples, A, needed), axes=1)
+
     def traces(self, S: Array) -> Array:
         r"""The traces :math:`\operatorname{tr}(S \tilde K_j)`."""
         return self.bank.traces(S) @ self.T.T
@@ -63,6 +69,10 @@ class AtomBank(Bank):
     def select(self, kernels: Index | Sequence[int]) -> AtomBank:
         """The bank of some of the atoms."""
         return AtomBank(self.bank, self.T[np.asarray(kernels, dtype=np.intp)])
+
+    def best_order(self, samples: Index) -> Index:
+        """As the bank below likes them."""
+        return self.bank.best_order(samples)
 
     def take(self, samples: Index) -> AtomBank:
         """The same atoms on some of the samples."""

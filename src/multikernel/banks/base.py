@@ -54,6 +54,10 @@ class Bank(ABC):
         A stack of shape (k, n, n) gives (k, M).
         """
 
+    def apply_at(self, samples: Index, A: Array, kernels: Index) -> Array:
+        r"""The products :math:`K_m A` at some of the samples: shape (n_kernels, n_samples, T)."""
+        return self.apply(A, kernels)[:, samples]
+
     def quadratic(self, A: Array) -> Array:
         r"""The forms :math:`\operatorname{tr}(A^\top K_m A)` for A of shape (n, T): shape (M,)."""
         return np.maximum(self.traces(A @ A.T), 0.0)
@@ -93,6 +97,10 @@ class Bank(ABC):
     def select(self, kernels: Index | Sequence[int]) -> Bank:
         """The bank of some of the kernels; shares memory where it can."""
 
+    def best_order(self, samples: Index) -> Index:
+        """Some samples in the order in which :meth:`take` makes the fastest bank of them."""
+        return samples
+
     @abstractmethod
     def take(self, samples: Index) -> Bank:
-        """The bank of the same kernels on some of the samples (a copy)."""
+        """The bank of the same kernels on some of the samples; shares memory where it can."""

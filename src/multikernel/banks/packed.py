@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 from typing import Any
 
 import numpy as np
@@ -15,19 +15,27 @@ from .._memory import check_memory
 from .base import Bank, Index
 
 _CACHE_BYTES = 2 << 20  # a chunk of this size is still in cache when it is read the second time
-_MAX_PANELS = 8
+_MAX_RUNS = 8
+_MIN_RUN = 32
+_MAX_PARTS = 32
+_MIN_TILE = 1 << 16  # entries, below which tiles cost more than copies of some samples
 _BRIDGED_GAP = 2
 _SHORT = 512
-_MIN_PANEL_ROWS = 32
+_MOST = 0.7  # share of kernels above which it costs less to sweep over all
+_FEW = 8  # views as long as this share of a chunk are swept one by one, shorter ones are gathered
 
 
-def _panel_edges(n_samples: int) -> list[int]:
-    n_panels = int(np.clip(n_samples // _MIN_PANEL_ROWS, 1, _MAX_PANELS))
-    return [round(i * n_samples / n_panels) for i in range(n_panels + 1)]
+def _run_edges(parts: Sequence[Index]) -> list[int]:
+    """Where runs of samples end that make up the parts: about eight of them, none very short."""
+    edges, most = [0], max(1, _MAX_RUNS // len(parts))
+    for part in parts:
+        n_runs = int(np.clip(len(part) // _MIN_RUN, 1, most))
+        edges += [edges[-1] + round(i * len(part) / n_runs) for i in range(1, n_runs + 1)]
+    return edges
 
 
 class PackedBank(Bank):
-    r"""Symmetric Gram matrices kept as panels of rows, from the diagonal block to the right edge.
+    r"""Symmetric Gram matrices kept as tiles, those on and above the diagonal.
 
     Parameters
     ----------
@@ -35,13 +43,17 @@ class PackedBank(Bank):
         Size of the bank, whose entries start uninitialised: see :meth:`set_kernel`.
     dtype : {float64, float32}, default=float64
         Storage; every sum is accumulated in float64.
+    parts : sequence of arrays of int, optional
+        Samples that belong together, as the folds of a cross-validation do, each in one part. Then
+        :meth:`take` copies nothing where parts are in it, or left out, as a whole. Parts that are
+        too many or too small to be worth it are ignored.
 
     Notes
     -----
-    Rows :math:`[s, e)` of all kernels form one array of shape (M, e - s, n - s), so with eight
-    panels a bank takes 56 % of the square matrices, and ``combine`` and ``traces`` are one
-    matrix-vector product per panel. ``apply`` uses each panel twice, as it stands and transposed,
-    while it is in cache.
+    Samples, in the order of their parts, are cut into runs. The entries of all kernels between two
+    runs form one array of shape (M, rows, columns), so with eight runs a bank takes 56 % of the
+    square matrices, and ``combine`` and ``traces`` are one matrix-vector product per tile.
+    ``apply`` uses each tile twice, as it stands and transposed, while it is in cache.
 
     Examples
     --------
@@ -55,26 +67,40 @@ class PackedBank(Bank):
     array([5., 9.])
     """
 
-    def __init__(self, n_samples: int, n_kernels: int, dtype: DTypeLike = np.float64) -> None:
-        self._allocate(_panel_edges(n_samples), n_kernels, np.dtype(dtype))
+    def __init__(
+        self,
+        n_samples: int,
+        n_kernels: int,
+        dtype: DTypeLike = np.float64,
+        parts: Sequence[Index] | None = None,
+    ) -> None:
+        tile = n_kernels * (n_samples / len(parts)) ** 2 if parts else 0
+        if not parts or len(parts) > _MAX_PARTS or tile < _MIN_TILE:
+            parts = [np.arange(n_samples)]
+        self._allocate(_run_edges(parts), n_kernels, np.dtype(dtype))
+        self._arrange(np.concatenate(parts))
 
     def _allocate(self, edges: list[int], n_kernels: int, dtype: np.dtype[Any]) -> None:
         n_samples = edges[-1]
-        shapes = [(n_kernels, e - s, n_samples - s) for s, e in pairwise(edges)]
+        pairs = combinations_with_replacement(np.diff(edges).tolist(), 2)
+        shapes = [(n_kernels, rows, columns) for rows, columns in pairs]
         n_bytes = dtype.itemsize * sum(int(np.prod(shape)) for shape in shapes)
         check_memory(
             n_bytes,
             f"{n_kernels:,} kernels × {n_samples:,}² × {dtype.itemsize} B, packed symmetric,",
         )
         self.dtype, self._edges = dtype, edges
-        self._panels: list[Array] = [np.empty(shape, dtype) for shape in shapes]
+        whole = np.empty(n_bytes // dtype.itemsize, dtype)  # one array, for it lies in large pages
+        starts = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
+        self._tiles: list[Array] = [
+            whole[start:stop].reshape(shape)
+            for shape, (start, stop) in zip(shapes, pairwise(starts), strict=True)
+        ]
 
-    @classmethod
-    def _with_edges(cls, edges: list[int], n_kernels: int, dtype: np.dtype[Any]) -> PackedBank:
-        """A bank, not yet filled, whose panels end at the rows given."""
-        bank = object.__new__(cls)
-        bank._allocate(edges, n_kernels, dtype)
-        return bank
+    def _arrange(self, order: Index) -> None:
+        """Remember which sample every row of the tiles stands for, unless that is its number."""
+        self._order = None if np.array_equal(order, np.arange(len(order))) else order
+        self._place = None if self._order is None else np.argsort(order)
 
     @classmethod
     def from_grams(cls, grams: Iterable[Array], dtype: DTypeLike = np.float64) -> PackedBank:
@@ -88,7 +114,7 @@ class PackedBank(Bank):
     @property
     def n_kernels(self) -> int:
         """Number of kernels, M."""
-        return len(self._panels[0])
+        return len(self._tiles[0])
 
     @property
     def n_samples(self) -> int:
@@ -98,99 +124,119 @@ class PackedBank(Bank):
     @property
     def nbytes(self) -> int:
         """Bytes of storage."""
-        return sum(panel.nbytes for panel in self._panels)
+        return sum(tile.nbytes for tile in self._tiles)
 
     def set_kernel(self, m: int, K: Array) -> None:
         """Store the symmetric matrix K of shape (n, n) as kernel m."""
-        for panel, s, e in self._each_panel():
-            panel[m] = K[s:e, s:]
+        if self._order is None:
+            for tile, rows, columns in self._each_tile():
+                tile[m] = K[rows, columns]
+            return
+        for (tile, rows, columns), (i, j) in zip(self._each_tile(), self._pairs(), strict=True):
+            if i == j:  # the first tile of these rows
+                own = K[self._order[rows]]
+            tile[m] = own[:, self._order[columns]]
 
     def gram(self, m: int) -> Array:
         """Kernel m as a square float64 matrix."""
         K = np.empty((self.n_samples, self.n_samples))
-        for panel, s, e in self._each_panel():
-            _fill(K, panel[m], s, e)
-        return K
+        for tile, rows, columns in self._each_tile():
+            _fill(K, tile[m], rows, columns)
+        return self._by_sample(K)
 
     def combine(self, d: Array) -> Array:
         r"""The combined matrix :math:`\sum_m d_m K_m`; long runs of weight zero are not read."""
         runs = _runs(np.flatnonzero(d))
         self._passes += sum(len(run) for run in runs) / self.n_kernels
-        K = np.zeros((self.n_samples, self.n_samples))
-        for panel, s, e in self._each_panel():
-            rows = np.zeros(panel[0].size)
-            for index, flat in self._pieces(panel, runs):
+        K = np.empty((self.n_samples, self.n_samples))
+        for tile, rows, columns in self._each_tile():
+            total = np.zeros(tile[0].size)
+            for index, flat in self._pieces(tile, runs):
                 if flat.flags.c_contiguous:
-                    rows = dgemv(1.0, flat.T, d[index], beta=1.0, y=rows, overwrite_y=True)
+                    total = dgemv(1.0, flat.T, d[index], beta=1.0, y=total, overwrite_y=True)
                 else:  # every so many kernels of a bank
-                    rows += d[index] @ flat
-            _fill(K, rows.reshape(panel[0].shape), s, e)
-        return K
+                    total += d[index] @ flat
+            _fill(K, total.reshape(tile[0].shape), rows, columns)
+        return self._by_sample(K)
 
     def apply(self, A: Array, kernels: Index | None = None) -> Array:
         r"""The products :math:`K_m A`, shape (n_kernels, n, T)."""
+        return self._apply(A, kernels, None)
+
+    def apply_at(self, samples: Index, A: Array, kernels: Index) -> Array:
+        r"""The products :math:`K_m A` at some of the samples; tiles of others are not read."""
+        return self._apply(A, kernels, samples)
+
+    def _apply(self, A: Array, kernels: Index | None, samples: Index | None) -> Array:
         kernels = (
             np.arange(self.n_kernels) if kernels is None else np.asarray(kernels, dtype=np.intp)
         )
-        self._passes += len(kernels) / self.n_kernels
+        samples = np.arange(self.n_samples) if samples is None else samples
+        if len(kernels) > _MOST * self.n_kernels and not isinstance(_as_slice(kernels), slice):
+            return self._apply(A, None, samples)[kernels]
+        places = samples if self._place is None else self._place[samples]
+        wanted = np.zeros(self.n_samples, dtype=bool)
+        wanted[places] = True
+        A = self._by_row(A)
         out = np.zeros((len(kernels), *A.shape))
-        run = _as_slice(kernels)
-        for panel, s, e in self._each_panel():
-            size = max(1, _CACHE_BYTES // (8 * panel[0].size))
-            chosen = panel[run] if isinstance(run, slice) else None  # a view, where it is one
-            for start in range(0, len(kernels), size):
-                part = slice(start, start + size)
-                chunk = panel[kernels[part]] if chosen is None else chosen[part]
-                chunk = chunk.astype(np.float64, copy=False)
-                V = out[part]
-                V[:, s:e] += _rows_times(chunk, A[s:])
-                V[:, e:] += _columns_times(chunk[:, :, e - s :], A[s:e])
-        return out
+        for tile, rows, columns in self._each_tile():
+            right = wanted[rows].any() and A[columns].any()
+            down = rows != columns and wanted[columns].any() and A[rows].any()
+            if not right and not down:
+                continue
+            self._passes += tile[0].size * len(kernels) / (self.n_kernels * self._n_entries)
+            for part, chunk in _chunks(tile, kernels):
+                if right:
+                    out[part, rows] += _times(chunk, A[columns])
+                if down:
+                    out[part, columns] += np.matmul(chunk.transpose(0, 2, 1), A[rows])
+        return out if np.array_equal(places, np.arange(len(A))) else out[:, places]
 
     def weighted_apply(self, V: Array) -> Array:
         r"""The sum :math:`\sum_m K_m V_m` for V of shape (M, n, T): shape (n, T)."""
         self._passes += 1.0
+        V = V if self._order is None else V[:, self._order]
         out = np.zeros(V.shape[1:])
-        for panel, s, e in self._each_panel():
-            size = max(1, _CACHE_BYTES // (8 * panel[0].size))
-            for start in range(0, self.n_kernels, size):
-                chunk = panel[start : start + size].astype(np.float64, copy=False)
-                part = V[start : start + size]
-                out[s:e] += np.matmul(chunk, part[:, s:]).sum(axis=0)
-                right = chunk[:, :, e - s :].transpose(0, 2, 1)
-                out[e:] += np.matmul(right, part[:, s:e]).sum(axis=0)
-        return out
+        for tile, rows, columns in self._each_tile():
+            for part, chunk in _chunks(tile, np.arange(self.n_kernels)):
+                out[rows] += np.matmul(chunk, V[part, columns]).sum(axis=0)
+                if rows != columns:
+                    out[columns] += np.matmul(chunk.transpose(0, 2, 1), V[part, rows]).sum(axis=0)
+        return out if self._place is None else out[self._place]
 
     def traces(self, S: Array) -> Array:
         r"""The traces :math:`\operatorname{tr}(S K_m)`; a stack of S gives one row each."""
         if S.ndim == 3:
             return np.stack([self.traces(part) for part in S])
-        return self._inner_products(lambda s, e: S[s:e, s:].copy())
+        S = S if self._order is None else S[np.ix_(self._order, self._order)]
+        return self._inner_products(lambda rows, columns: S[rows, columns])
 
     def quadratic(self, A: Array) -> Array:
         r"""The quadratic forms :math:`\operatorname{tr}(A^\top K_m A)`, shape (M,)."""
-        return np.maximum(self._inner_products(lambda s, e: A[s:e] @ A[s:].T), 0.0)
+        A = self._by_row(A)
+        forms = self._inner_products(lambda rows, columns: A[rows] @ A[columns].T)
+        return np.maximum(forms, 0.0)
 
-    def _inner_products(self, rows: Callable[[int, int], Array]) -> Array:
-        """Frobenius products of every kernel with one symmetric matrix, given by its panels."""
+    def _inner_products(self, between: Callable[[slice, slice], Array]) -> Array:
+        """Frobenius products of every kernel with one symmetric matrix, given by its tiles."""
         self._passes += 1.0
         out = np.zeros(self.n_kernels)
-        for panel, s, e in self._each_panel():
-            S = rows(s, e)
-            S[:, e - s :] *= 2.0  # an entry right of the diagonal block stands for two
-            for index, flat in self._pieces(panel, [range(self.n_kernels)]):
-                out[index] += flat @ S.ravel()
+        for tile, rows, columns in self._each_tile():
+            S = between(rows, columns).ravel()
+            twice = 1.0 if rows == columns else 2.0  # a tile off the diagonal stands for two
+            for index, flat in self._pieces(tile, [range(self.n_kernels)]):
+                out[index] += twice * (flat @ S)
         return out
 
     def square_norms(self, s: Array) -> Array:
         r"""The squared norms :math:`\sum_{ij} s_i^2 s_j^2 K_{m,ij}^2`, shape (M,)."""
         self._passes += 1.0
-        squares = np.zeros(self.n_kernels)
-        for panel, start, stop in self._each_panel():
-            factor = np.outer(s[start:stop] ** 2, s[start:] ** 2)
-            factor[:, stop - start :] *= 2.0  # an entry right of the diagonal block stands for two
-            for index, flat in self._pieces(panel, [range(self.n_kernels)]):
-                squares[index] += np.einsum("mi,mi,i->m", flat, flat, factor.ravel())
+        s, squares = self._by_row(s), np.zeros(self.n_kernels)
+        for tile, rows, columns in self._each_tile():
+            factor = np.outer(s[rows] ** 2, s[columns] ** 2).ravel()
+            twice = 1.0 if rows == columns else 2.0  # a tile off the diagonal stands for two
+            for index, flat in self._pieces(tile, [range(self.n_kernels)]):
+                squares[index] += twice * np.einsum("mi,mi,i->m", flat, flat, factor)
         return squares
 
     def eigenvalue_bounds(self) -> Array:
@@ -199,46 +245,100 @@ class PackedBank(Bank):
 
     def select(self, kernels: Index | Sequence[int]) -> PackedBank:
         """The bank of some of the kernels: a view where they are evenly spaced, else a copy."""
-        index = np.asarray(kernels, dtype=np.intp)
-        part = object.__new__(PackedBank)
-        part.dtype, part._edges = self.dtype, self._edges
-        part._panels = [panel[_as_slice(index)] for panel in self._panels]
-        return part
+        chosen = _as_slice(np.asarray(kernels, dtype=np.intp))
+        return self._view(self._edges, [tile[chosen] for tile in self._tiles], self._order)
 
     def take(self, samples: Index) -> PackedBank:
-        """The bank of the same kernels on some of the samples (a copy); fastest in their order."""
-        if np.any(np.diff(samples) <= 0):
-            part = PackedBank(len(samples), self.n_kernels, self.dtype)
-            for m in range(self.n_kernels):
-                part.set_kernel(m, self.gram(m)[np.ix_(samples, samples)])
-            return part
-        edges = np.searchsorted(samples, self._edges)  # every panel is cut out of one of ours
-        part = PackedBank._with_edges(np.unique(edges).tolist(), self.n_kernels, self.dtype)
-        panels = iter(part._panels)
-        for (panel, s, _), start, stop in zip(self._each_panel(), edges, edges[1:], strict=False):
-            if start < stop:
-                rows, columns = samples[start:stop] - s, samples[start:] - s
-                entries = np.add.outer(rows * panel.shape[2], columns).ravel()
-                out = next(panels).reshape(self.n_kernels, -1)
-                np.take(panel.reshape(self.n_kernels, -1), entries, axis=1, out=out, mode="clip")
+        """The bank of the same kernels on some of the samples.
+
+        A view where every part of the bank is in it, or left out, as a whole; else a copy.
+        """
+        places = samples if self._place is None else self._place[samples]
+        order = np.argsort(places, kind="stable")
+        places = places[order]
+        cuts = np.searchsorted(places, self._edges)  # every tile is cut out of one of ours
+        sizes, edges = np.diff(cuts), np.unique(cuts).tolist()
+        pairs = zip(self._tiles, self._pairs(), strict=True)
+        kept = [(tile, i, j) for tile, (i, j) in pairs if sizes[i] and sizes[j]]
+        whole = np.array_equal(sizes[sizes > 0], np.diff(self._edges)[sizes > 0])
+        if whole and np.all(np.diff(places) > 0):
+            return self._view(edges, [tile for tile, _, _ in kept], order)
+        part = object.__new__(PackedBank)
+        part._allocate(edges, self.n_kernels, self.dtype)
+        part._arrange(order)
+        for (tile, i, j), out in zip(kept, part._tiles, strict=True):
+            rows = places[cuts[i] : cuts[i + 1]] - self._edges[i]
+            columns = places[cuts[j] : cuts[j + 1]] - self._edges[j]
+            entries = np.add.outer(rows * tile.shape[2], columns).ravel()
+            flat, out_flat = (array.reshape(self.n_kernels, -1) for array in (tile, out))
+            np.take(flat, entries, axis=1, out=out_flat, mode="clip")
         return part
 
-    def _each_panel(self) -> Iterator[tuple[Array, int, int]]:
-        yield from zip(self._panels, self._edges[:-1], self._edges[1:], strict=True)
+    def best_order(self, samples: Index) -> Index:
+        """Some samples in the order of the tiles."""
+        return samples if self._place is None else samples[np.argsort(self._place[samples])]
 
-    def _pieces(self, panel: Array, runs: list[range]) -> Iterator[tuple[slice, Array]]:
+    def _view(self, edges: list[int], tiles: list[Array], order: Index | None) -> PackedBank:
+        """A bank of tiles that exist."""
+        bank = object.__new__(PackedBank)
+        bank.dtype, bank._edges, bank._tiles = self.dtype, edges, tiles
+        bank._arrange(np.arange(edges[-1]) if order is None else order)
+        return bank
+
+    def _by_row(self, A: Array) -> Array:
+        """An array over samples in the order of the tiles."""
+        return A if self._order is None else A[self._order]
+
+    def _by_sample(self, K: Array) -> Array:
+        """A square matrix in the order of the samples."""
+        return K if self._place is None else K[np.ix_(self._place, self._place)]
+
+    @property
+    def _n_entries(self) -> int:
+        """Entries stored per kernel."""
+        return sum(tile[0].size for tile in self._tiles)
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        """The runs between which the tiles lie."""
+        return combinations_with_replacement(range(len(self._edges) - 1), 2)
+
+    def _each_tile(self) -> Iterator[tuple[Array, slice, slice]]:
+        runs = [slice(start, stop) for start, stop in pairwise(self._edges)]
+        for tile, (i, j) in zip(self._tiles, self._pairs(), strict=True):
+            yield tile, runs[i], runs[j]
+
+    def _pieces(self, tile: Array, runs: list[range]) -> Iterator[tuple[slice, Array]]:
         """Runs of kernels as float64 rows: in place, or converted in cache-sized pieces."""
-        size = (
-            len(panel) if panel.dtype == np.float64 else max(1, _CACHE_BYTES // (8 * panel[0].size))
-        )
+        size = len(tile) if tile.dtype == np.float64 else _chunk_size(tile)
         for run in runs:
             for start in range(run.start, run.stop, size):
                 index = slice(start, min(start + size, run.stop))
-                piece = panel[index].astype(np.float64, copy=False)
+                piece = tile[index].astype(np.float64, copy=False)
                 yield index, piece.reshape(len(piece), -1)
 
 
-def _rows_times(chunk: Array, A: Array) -> Array:
+def _chunk_size(tile: Array) -> int:
+    """The number of kernels of which a tile stays in cache."""
+    return max(1, _CACHE_BYTES // (8 * int(tile[0].size)))
+
+
+def _chunks(tile: Array, kernels: Index) -> Iterator[tuple[slice, Array]]:
+    """Some kernels of a tile in float64, in cache-sized pieces, and where they are among them."""
+    size = _chunk_size(tile)
+    run = _as_slice(kernels)
+    edges = [0, len(kernels)]
+    if not isinstance(run, slice):
+        breaks = (np.flatnonzero(np.diff(kernels) != 1) + 1).tolist()
+        if size * (len(breaks) + 1) < _FEW * len(kernels):  # views of neighbours are large enough
+            edges = [0, *breaks, len(kernels)]
+    for first, last in pairwise(edges):
+        for start in range(first, last, size):
+            part = slice(start, min(start + size, last))
+            chunk = tile[_as_slice(kernels[part])]  # a view, where it is one
+            yield part, chunk.astype(np.float64, copy=False)
+
+
+def _times(chunk: Array, A: Array) -> Array:
     """The products of every matrix of a chunk with A; BLAS is slow on one vector of short rows."""
     if A.shape[1] == 1 and len(A) < _SHORT:
         return np.asarray(np.einsum("mij,j->mi", chunk, A[:, 0])[:, :, np.newaxis])
@@ -248,16 +348,11 @@ def _rows_times(chunk: Array, A: Array) -> Array:
     return np.asarray(np.matmul(chunk, A))
 
 
-def _columns_times(chunk: Array, A: Array) -> Array:
-    """The products of the transpose of every matrix of a chunk with A."""
-    if A.shape[1] == 1 and chunk.shape[2] < _SHORT:
-        return np.asarray(np.einsum("mij,i->mj", chunk, A[:, 0])[:, :, np.newaxis])
-    return np.asarray(np.matmul(chunk.transpose(0, 2, 1), A))
-
-
-def _fill(K: Array, rows: Array, s: int, e: int) -> None:
-    K[s:e, s:] = rows
-    K[e:, s:e] = rows[:, e - s :].T
+def _fill(K: Array, entries: Array, rows: slice, columns: slice) -> None:
+    """Entries of a symmetric matrix and their mirror images."""
+    K[rows, columns] = entries
+    if rows != columns:
+        K[columns, rows] = entries.T
 
 
 def _runs(kernels: Index) -> list[range]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -26,8 +25,17 @@ from ._inputs import check_inputs, is_pairwise, is_precomputed, make_kernels
 from ._logging import LOGGER
 
 DTYPES = ("float64", "float32")
-Tune = Callable[[list[Problem], Index], list[Problem]]
 Prepared = tuple[Any, list[Array], Loss, Array | None, Array]  # X, Ys, loss, s, cost
+
+
+class Tuning(Protocol):
+    """What gives problems, on the samples that have a cost, their C and regularizer."""
+
+    def parts(self, kept: Index) -> list[Index]:
+        """The samples, by position among those kept, that tuning leaves in or out together."""
+
+    def choose(self, problems: list[Problem], kept: Index) -> list[Problem]:
+        """The problems as they are to be solved."""
 
 
 class BaseMKL(Documented, BaseEstimator):
@@ -97,7 +105,7 @@ class BaseMKL(Documented, BaseEstimator):
         loss: Loss,
         s: Array | None,
         cost: Array,
-        tune: Tune | None = None,
+        tuning: Tuning | None = None,
     ) -> None:
         """Fit one problem per target on the same kernels.
 
@@ -111,12 +119,12 @@ class BaseMKL(Documented, BaseEstimator):
             Sample weights, for the normalisation of kernels.
         cost : array of shape (n,)
             Sample weights times class weights; samples without cost leave the problem.
-        tune : callable, optional
-            Gives the problems, on the samples whose indices it is told, their C and regularizer.
+        tuning : Tuning, optional
+            What chooses C and the regularizer's parameters; those of the estimator by default.
         """
         began = time.perf_counter()
-        problems, kept = self._assemble(X, Ys, loss, s, cost)
-        problems = (tune or self._as_given)(problems, kept)
+        problems, kept = self._assemble(X, Ys, loss, s, cost, tuning)
+        problems = tuning.choose(problems, kept) if tuning else self._as_given(problems)
         problems = [self._ready(problem) for problem in problems]
         solutions = [self._solve(problem) for problem in problems]
         self.loss_, self.regularizer_ = loss, problems[0].regularizer
@@ -134,11 +142,17 @@ class BaseMKL(Documented, BaseEstimator):
         )
 
     def _assemble(
-        self, X: Any, Ys: list[Array], loss: Loss, s: Array | None, cost: Array
+        self,
+        X: Any,
+        Ys: list[Array],
+        loss: Loss,
+        s: Array | None,
+        cost: Array,
+        tuning: Tuning | None = None,
     ) -> tuple[list[Problem], Index]:
         """One problem per target, all on one bank, with C = 1, and the samples that have a cost."""
         kept = np.flatnonzero(cost)
-        bank = self._fit_kernels(X, s, kept)
+        bank = self._fit_kernels(X, s, kept, tuning.parts(kept) if tuning else None)
         weights = None if np.all(cost == 1) else cost[kept]
         regularizer = self._make_regularizer()
         problems = [
@@ -146,17 +160,19 @@ class BaseMKL(Documented, BaseEstimator):
         ]
         return problems, kept
 
-    def _as_given(self, problems: list[Problem], _: Index) -> list[Problem]:
+    def _as_given(self, problems: list[Problem]) -> list[Problem]:
         """The problems with the C of the estimator."""
         return [replace(problem, C=float(self.C)) for problem in problems]
 
-    def _fit_kernels(self, X: Any, s: Array | None, kept: Index) -> Bank:
+    def _fit_kernels(
+        self, X: Any, s: Array | None, kept: Index, parts: list[Index] | None = None
+    ) -> Bank:
         """Fit the kernel set on all samples and keep its Grams on those with a cost."""
         self.kernels_ = make_kernels(self.kernels, self.normalize, X)
         if (factors := self.kernels_.fit_factors(X, sample_weight=s)) is not None:
             return FactoredBank([Z[kept] for Z in factors])
         stream = self.kernels_.fit_grams(X, sample_weight=s)
-        bank = PackedBank(len(kept), self.kernels_.n_kernels_, np.dtype(self.dtype))
+        bank = PackedBank(len(kept), self.kernels_.n_kernels_, self.dtype, parts)
         everything = len(kept) == self.kernels_.n_samples_
         for m, K in stream:
             bank.set_kernel(m, K if everything else K[np.ix_(kept, kept)])

@@ -37,7 +37,7 @@ def decisions(bank: Bank, solutions: Sequence[Solution], train: Index, test: Ind
     Notes
     -----
     :math:`\sum_m d_m K_m \alpha` for all solutions at once, with coefficients of zero outside
-    ``train``: one pass over the bank, unless the products would take too much memory.
+    ``train``: at most one pass over the bank, unless the products would take too much memory.
     """
     n_outputs = solutions[0].dual_coef.shape[1]
     size = max(1, _MAX_ENTRIES // (bank.n_kernels * bank.n_samples * n_outputs))
@@ -53,6 +53,6 @@ def _decisions(bank: Bank, solutions: Sequence[Solution], train: Index, test: In
     d = np.array([s.weights for s in solutions])
     used = np.flatnonzero(d.any(axis=0))
     shape = len(used), len(test), len(solutions), solutions[0].dual_coef.shape[1]
-    V = bank.apply(alpha, used)[:, test].reshape(shape)
+    V = bank.apply_at(test, alpha, used).reshape(shape)
     F = np.einsum("sm,mist->sit", d[:, used], V)  # Σ_m d_m K_m α
     return [f + s.intercept for f, s in zip(F, solutions, strict=True)]

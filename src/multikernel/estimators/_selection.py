@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from inspect import signature
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ from ..solvers import Problem, Solver, regularization_path
 from ._base import BaseMKL, make_solver
 from ._folds import decisions, restrict
 from ._logging import LOGGER
+from ._sample_weights import check_sample_weight
 
 _LOWEST, _HIGHEST = -2, 3  # decades of the default C, for kernels of unit variance
 _SELECTIONS = ("best", "one_se")
@@ -66,7 +68,8 @@ class PathPlan:
     def run(self, problems: Sequence[Problem], fold: Fold) -> FoldResult:
         """Fit the training samples of a fold and predict its test samples."""
         paths, n_active, n_unsettled = [], [], 0
-        parts = [restrict(problem, fold[0]) for problem in problems]
+        train, test = problems[0].bank.best_order(fold[0]), fold[1]
+        parts = [restrict(problem, train) for problem in problems]
         for regularizer in self.regularizers:
             outputs, active = [], []
             for problem, part in zip(problems, parts, strict=True):
@@ -75,7 +78,7 @@ class PathPlan:
                     ready = regularizer.for_training(part, self.sources)
                     part = replace(part, regularizer=ready)
                     path = regularization_path(part, self.Cs, solver=self._solver(part))
-                outputs.append(decisions(problem.bank, path, *fold))
+                outputs.append(decisions(problem.bank, path, train, test))
                 active.append([np.count_nonzero(solution.weights) for solution in path])
                 n_unsettled += sum(not solution.converged for solution in path)
             paths.append([np.hstack(F) for F in zip(*outputs, strict=True)])
@@ -87,6 +90,40 @@ class PathPlan:
         """The solver asked for, at a tolerance no finer than that of the folds."""
         solver = make_solver(self.solver, problem, self.tol, self.max_iter)
         return replace(solver, tol=max(solver.tol, self.tol))
+
+
+@dataclass(frozen=True)
+class CrossValidation:
+    """How an estimator chooses its parameters: on folds of the samples that the user gave."""
+
+    estimator: SelectsParameters
+    X: Any
+    y: Array
+    sample_weight: Any
+    groups: Any
+
+    @cached_property
+    def _folds(self) -> list[Fold]:
+        splitter = check_cv(self.estimator.cv, self.y, classifier=is_classifier(self.estimator))
+        return list(splitter.split(self.X, self.y, self.groups))
+
+    def _inside(self, kept: Index) -> list[Fold]:
+        """The folds in positions among the samples that are kept."""
+        return [(_among(kept, np.sort(train)), _among(kept, test)) for train, test in self._folds]
+
+    def parts(self, kept: Index) -> list[Index]:
+        """Samples that the same folds train on."""
+        trains = np.zeros((len(kept), len(self._folds)), dtype=bool)
+        for k, (train, _) in enumerate(self._inside(kept)):
+            trains[train, k] = True
+        part = np.unique(trains, axis=0, return_inverse=True)[1].ravel()
+        return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
+
+    def choose(self, problems: list[Problem], kept: Index) -> list[Problem]:
+        """The problems with the parameters that predict held-out samples best."""
+        s = check_sample_weight(self.sample_weight, len(self.y))
+        weights = None if s is None else s[kept]
+        return self.estimator._select(problems, self._inside(kept), self.y[kept], weights)
 
 
 class SelectsParameters(BaseMKL):
@@ -117,37 +154,32 @@ class SelectsParameters(BaseMKL):
             Cs = np.unique(np.asarray(self.Cs, dtype=np.float64))
         return Cs, list(ParameterGrid(dict(self.regularizer_grid or {})))
 
-    def _folds(self, X: Any, y: Array, groups: Any) -> list[Fold]:
-        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
-        return [(np.sort(train), test) for train, test in splitter.split(X, y, groups)]
-
     def _select(
-        self, problems: list[Problem], kept: Index, y: Array, s: Array | None, folds: list[Fold]
+        self, problems: list[Problem], folds: list[Fold], y: Array, s: Array | None
     ) -> list[Problem]:
         """The problems with the C and the regularizer that predict held-out samples best.
 
         Parameters
         ----------
         problems : list of Problem
-            One per set of weights, on the samples ``kept``.
-        kept : array of int
+            One per set of weights, on the samples that have a cost.
+        folds : list of (train, test)
+            By position among these samples.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
-            Labels or targets as the user gave them.
+            Labels or targets as the user gave them, of these samples.
         s : array of shape (n_samples,) or None
             Sample weights as the user gave them, for the scores.
-        folds : list of (train, test)
         """
         Cs, settings = self._grid()
         regularizers = [clone(self._make_regularizer()).set_params(**s) for s in settings]
         sources = [row["source"] for row in self.kernels_.rows_]
         plan = PathPlan(Cs, regularizers, sources, self.solver, self.cv_tol, self.max_iter)
-        inside = [_among(kept, fold) for fold in folds]
-        self._check_folds(problems, inside)
+        self._check_folds(problems, folds)
         results: list[FoldResult] = Parallel(n_jobs=self.n_jobs)(
-            delayed(plan.run)(problems, fold) for fold in inside
+            delayed(plan.run)(problems, fold) for fold in folds
         )
         self.candidates_ = [Candidate(float(C), setting) for C in Cs for setting in settings]
-        self.scores_ = self._score(results, y[kept], None if s is None else s[kept], inside)
+        self.scores_ = self._score(results, y, s, folds)
         self.n_active_ = np.mean([result.n_active for result in results], axis=0)
         self._warn_unsettled(results)
         self.best_index_ = _choose(
@@ -262,10 +294,9 @@ class _FromDecisions:
         return np.asarray(self._estimator._predict_proba_from(F))
 
 
-def _among(kept: Index, fold: Fold) -> Fold:
-    """A fold in positions among the samples that are kept."""
-    train, test = (np.searchsorted(kept, part[np.isin(part, kept)]) for part in fold)
-    return train, test
+def _among(kept: Index, samples: Index) -> Index:
+    """The positions of samples among those that are kept, without the others."""
+    return np.searchsorted(kept, samples[np.isin(samples, kept)])
 
 
 def _choose(scores: Array, Cs: Sequence[float], n_active: Array, selection: str) -> int:

@@ -15,7 +15,7 @@ from .._component import Array
 from ..banks.base import Index
 from ..losses import Logistic, Loss, Multinomial
 from ..solvers import Problem, Solution
-from ._base import BaseMKL, Prepared, Tune
+from ._base import BaseMKL, Prepared, Tuning
 from ._calibration import (
     fit_sigmoid,
     held_out_decisions,
@@ -200,9 +200,9 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, tune: Tune | None = None) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, tuning: Tuning | None = None) -> Self:
         with log_level(self.verbose):
-            self._learn(*self._prepare(X, y, sample_weight), tune)
+            self._learn(*self._prepare(X, y, sample_weight), tuning)
         return self
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> Prepared:

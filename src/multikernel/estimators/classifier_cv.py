@@ -9,8 +9,7 @@ import numpy as np
 from ..banks.base import Index
 from ..losses import Loss
 from ..solvers import Problem
-from ._sample_weights import check_sample_weight
-from ._selection import SelectsParameters
+from ._selection import CrossValidation, SelectsParameters
 from .classifier import MKLClassifier
 
 
@@ -220,13 +219,8 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
         groups : array of shape (n_samples,), optional
             Samples that stay together, for splitters that ask for them.
         """
-
-        def tune(problems: list[Problem], kept: Index) -> list[Problem]:
-            labels = np.asarray(y)
-            s = check_sample_weight(sample_weight, len(labels))
-            return self._select(problems, kept, labels, s, self._folds(X, labels, groups))
-
-        return self._fit(X, y, sample_weight, tune)
+        tuning = CrossValidation(self, X, np.asarray(y), sample_weight, groups)
+        return self._fit(X, y, sample_weight, tuning)
 
     def _check_fold(self, problems: list[Problem], k: int, train: Index) -> None:
         Y = np.hstack([problem.y for problem in problems])[train]

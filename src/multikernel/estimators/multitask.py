@@ -30,11 +30,13 @@ class _MultiTask(BaseMKL):
             return LpNorm(p=1.0, form="ivanov")
         return super()._resolve(part, given)
 
-    def _fit_kernels(self, X: Any, s: Array | None, kept: Index) -> Bank:
+    def _fit_kernels(
+        self, X: Any, s: Array | None, kept: Index, parts: list[Index] | None = None
+    ) -> Bank:
         X, tasks = split_task(X, self.task, self.kernels)
         self.tasks_ = np.unique(tasks[kept])
         self._codes = _encode(tasks, self.tasks_)
-        bank = super()._fit_kernels(X, s, kept)
+        bank = super()._fit_kernels(X, s, kept, parts)
         return TaskBank(bank, self._codes[kept], len(self.tasks_))
 
     def _make_regularizer(self) -> Regularizer:

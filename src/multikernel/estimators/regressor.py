@@ -10,7 +10,7 @@ from sklearn.utils import check_array, check_consistent_length
 
 from .._component import Array
 from ..losses import Loss
-from ._base import BaseMKL, Prepared, Tune
+from ._base import BaseMKL, Prepared, Tuning
 from ._inputs import check_inputs, refuse_other_order
 from ._logging import log_level
 from ._sample_weights import check_sample_weight
@@ -161,9 +161,9 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         """
         return self._fit(X, y, sample_weight)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, tune: Tune | None = None) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, tuning: Tuning | None = None) -> Self:
         with log_level(self.verbose):
-            self._learn(*self._prepare(X, y, sample_weight), tune)
+            self._learn(*self._prepare(X, y, sample_weight), tuning)
         if self._flat:
             self.intercept_: Any = float(self.intercept_[0])
         return self

@@ -6,11 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..banks.base import Index
 from ..losses import Loss
-from ..solvers import Problem
-from ._sample_weights import check_sample_weight
-from ._selection import SelectsParameters
+from ._selection import CrossValidation, SelectsParameters
 from .regressor import MKLRegressor
 
 
@@ -187,10 +184,5 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
         groups : array of shape (n_samples,), optional
             Samples that stay together, for splitters that ask for them.
         """
-
-        def tune(problems: list[Problem], kept: Index) -> list[Problem]:
-            targets = np.asarray(y, dtype=np.float64)
-            s = check_sample_weight(sample_weight, len(targets))
-            return self._select(problems, kept, targets, s, self._folds(X, targets, groups))
-
-        return self._fit(X, y, sample_weight, tune)
+        tuning = CrossValidation(self, X, np.asarray(y), sample_weight, groups)
+        return self._fit(X, y, sample_weight, tuning)

@@ -133,12 +133,15 @@ class KernelBundle(RowContainer):
         return self._ids[self._rows]
 
     def block(self, name: str, columns: Index | None = None, rows: Any = slice(None)) -> Array:
-        """The rows at hand of one kernel, against all or some positions of columns."""
+        """The rows at hand of one kernel, against all or some positions of columns.
+
+        A view of the matrix where they are consecutive.
+        """
         K = self._matrices[name]
         columns = np.arange(K.shape[1]) if columns is None else columns
         chosen = self._rows[rows]
         if all(_is_range(index) for index in (chosen, columns)):
-            return K[chosen[0] : chosen[-1] + 1, columns[0] : columns[-1] + 1].copy()
+            return K[chosen[0] : chosen[-1] + 1, columns[0] : columns[-1] + 1]
         return np.asarray(K[np.ix_(chosen, columns)])
 
     def columns_of(self, ids: Any) -> Index:

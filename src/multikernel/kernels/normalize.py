@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import dgemm
 
 from .._component import Array, Component
 from .family import row_squares
@@ -153,10 +154,10 @@ class Center(Unnormalized):
     def fit_transform(self, K: Array, share: Array) -> Array:
         """Learn the means and subtract them."""
         self._fit(np.diagonal(K), K @ share, share)
-        shift = self.means_ - self.mean_ / 2
-        K -= shift
-        K -= shift[:, None]
-        return np.multiply(K, self.factor_, out=K) if self.factor_ != 1 else K
+        shift, ones = self.means_ - self.mean_ / 2, np.ones(len(K))
+        left, right = np.stack([shift, ones]), np.stack([ones, shift])
+        f = self.factor_  # f (K − s 1ᵀ − 1 sᵀ) in one pass
+        return np.asarray(dgemm(-f, left, right, f, K.T, trans_a=True, overwrite_c=True).T)
 
     def fit_factor(self, Z: Array, share: Array) -> Array:
         """Learn the means, and subtract that of the rows."""

@@ -123,7 +123,7 @@ def _with_sweep(solution: Solution, last: _Point) -> Solution:
 
 
 def _curved(K: Array, problem: Problem, point: _Point) -> Array | LowRankSum:
-    r"""The matrix :math:`B = K + 2 V (\partial d / \partial G) V^\top`, in the memory of K."""
+    r"""The matrix :math:`B = K + 2 V (\partial d / \partial G) V^\top`, if it can in K's memory."""
     D, U, s = problem.regularizer.dual_curvature(point.G)
     bent = np.flatnonzero((D != 0) | (U != 0).any(axis=1))
     if not len(bent):
@@ -134,8 +134,8 @@ def _curved(K: Array, problem: Problem, point: _Point) -> Array | LowRankSum:
     scales = 2 * np.concatenate([D[bent], s])
     if problem.y.shape[1] > 1:
         return LowRankSum(K, V, scales)
-    dgemm(1.0, V.T * scales, V.T, beta=1.0, c=K.T, trans_b=True, overwrite_c=True)
-    return K
+    B: Array = dgemm(1.0, V.T * scales, V.T, beta=1.0, c=K.T, trans_b=True, overwrite_c=True).T
+    return B
 
 
 def _best_between(problem: Problem, old: _Point, new: _Point) -> _Point:
