@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -62,6 +63,28 @@ def check_gram(K: Array, name: str, *, definite: bool = True) -> None:
     check_symmetric(K, name)
     if definite:
         check_definite(K, name)
+
+
+def are_grams(matrices: Sequence[Array], *, definite: bool = True) -> bool:
+    """Whether several small matrices pass :func:`check_gram`, all at once; False where in doubt."""
+    if len(matrices) == 1 or len({K.shape for K in matrices}) > 1:
+        return False
+    K = np.stack(matrices)
+    with np.errstate(all="ignore"):
+        sums = K @ np.ones(K.shape[2], dtype=K.dtype)
+    symmetric = np.isfinite(sums).all() and np.array_equal(K, K.transpose(0, 2, 1))
+    return bool(symmetric and (not definite or _have_choleskys(K)))
+
+
+def _have_choleskys(K: Array) -> bool:
+    """Whether a stack of matrices is positive definite but for rounding."""
+    diagonals = np.diagonal(K, axis1=1, axis2=2)
+    shifts = _tolerance(K) * np.maximum(diagonals.max(axis=1), 0.0)
+    try:
+        np.linalg.cholesky(K + shifts[:, np.newaxis, np.newaxis] * np.eye(K.shape[1]))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def check_definite(K: Array, name: str) -> None:

@@ -132,10 +132,10 @@ class PackedBank(Bank):
             for tile, rows, columns in self._each_tile():
                 tile[m] = K[rows, columns]
             return
-        for (tile, rows, columns), (i, j) in zip(self._each_tile(), self._pairs(), strict=True):
-            if i == j:  # the first tile of these rows
-                own = K[self._order[rows]]
-            tile[m] = own[:, self._order[columns]]
+        for tile, rows, columns in self._each_tile():
+            if rows == columns:  # the first tile of these rows
+                own = K.take(self._order[rows], axis=0).astype(self.dtype, copy=False)
+            np.take(own, self._order[columns], axis=1, out=tile[m], mode="clip")
 
     def gram(self, m: int) -> Array:
         """Kernel m as a square float64 matrix."""

@@ -101,8 +101,8 @@ class Kernels(Component, ABC):
         """Check and remember the training data, and list the kernels on it by base."""
 
     @abstractmethod
-    def _training_base(self, group: Group) -> Array:
-        """The base of a group between all training samples that have its source."""
+    def _training_bases(self) -> Iterator[Array]:
+        """The base of every group between all training samples that have its source."""
 
     @abstractmethod
     def _bind(self, Z: Any, groups: Sequence[Group], positions: Index) -> Queries:
@@ -162,10 +162,9 @@ class Kernels(Component, ABC):
         return self._stream()
 
     def _stream(self) -> Iterator[tuple[int, Array]]:
-        for group in self.groups_:
+        for group, base in zip(self.groups_, self._training_bases(), strict=True):
             share = self._share(group.source)
             where = self._having(group.source)
-            base = self._training_base(group)
             self.n_base_computations_ += 1
             scales: dict[int, float] = {}
             for kernel in group.kernels:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, ClassVar
@@ -113,8 +113,9 @@ class KernelSet(Kernels):
             for k, view in pairs
         ]
 
-    def _training_base(self, group: Group) -> Array:
-        return group.family.base(self.views_[_key(group)])
+    def _training_bases(self) -> Iterator[Array]:
+        for group in self.groups_:
+            yield group.family.base(self.views_[_key(group)])
 
     def _bind(self, Z: Any, groups: Sequence[Group], positions: Index) -> Queries:
         Z = _as_table(Z)

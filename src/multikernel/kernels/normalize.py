@@ -154,10 +154,10 @@ class Center(Unnormalized):
     def fit_transform(self, K: Array, share: Array) -> Array:
         """Learn the means and subtract them."""
         self._fit(np.diagonal(K), K @ share, share)
-        shift, ones = self.means_ - self.mean_ / 2, np.ones(len(K))
-        left, right = np.stack([shift, ones]), np.stack([ones, shift])
+        sides = np.ones((2, len(K)))
+        sides[0] = self.means_ - self.mean_ / 2
         f = self.factor_  # f (K − s 1ᵀ − 1 sᵀ) in one pass
-        return np.asarray(dgemm(-f, left, right, f, K.T, trans_a=True, overwrite_c=True).T)
+        return np.asarray(dgemm(-f, sides, sides[::-1], f, K.T, trans_a=True, overwrite_c=True).T)
 
     def fit_factor(self, Z: Array, share: Array) -> Array:
         """Learn the means, and subtract that of the rows."""

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from .._component import Array
-from .._validation import check_distances, check_finite, check_gram, check_stack, refuse_collection
+from .._validation import (
+    are_grams,
+    check_distances,
+    check_finite,
+    check_gram,
+    check_stack,
+    refuse_collection,
+)
 from .base import Kernels, Queries
 from .bundle import KernelBundle
 from .distances import ExpDistance
 from .family import KernelFamily
 from .group import Group, Index, make_groups
 from .rows import plain, presence
+
+_TOGETHER = 1 << 18  # entries of small matrices that are checked at once
 
 
 @dataclass(repr=False)
@@ -109,17 +119,30 @@ class PrecomputedKernels(Kernels):
             return [ExpDistance(width=[0.25, 1.0, 4.0])]
         return [self.families] if isinstance(self.families, KernelFamily) else list(self.families)
 
-    def _training_base(self, group: Group) -> Array:
+    def _training_bases(self) -> Iterator[Array]:
         if self.training_ is None:
             raise ValueError("grams needs the training kernels, which restrict has dropped.")
-        own = self._having(group.source)
-        base = self.training_.block(group.source, self.columns_[own], own)
-        _refuse_blank(base, group.source, self.ids_[own])
+        count = max(1, _TOGETHER // self.n_samples_**2)
+        for batch in gen_batches(len(self.groups_), count):
+            sources = [group.source for group in self.groups_[batch]]
+            matrices = [self._matrix(self.training_, source) for source in sources]
+            if self.kind_ == "distance" or not are_grams(matrices, definite=self.check_psd):
+                for K, source in zip(matrices, sources, strict=True):
+                    self._check(K, source)
+            yield from matrices
+
+    def _matrix(self, training: KernelBundle, source: str) -> Array:
+        """The matrix of a source between the training samples that have it."""
+        own = self._having(source)
+        return training.block(source, self.columns_[own], own)
+
+    def _check(self, K: Array, source: str) -> None:
+        """Refuse a matrix that is not what its kind asks for."""
+        _refuse_blank(K, source, self.ids_[self._having(source)])
         if self.kind_ == "distance":
-            check_distances(base, group.source)
+            check_distances(K, source)
         else:
-            check_gram(base, group.source, definite=self.check_psd)
-        return base
+            check_gram(K, source, definite=self.check_psd)
 
     def _bind(self, Z: Any, groups: Sequence[Group], positions: Index) -> Queries:
         refuse_collection(Z)
