@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,11 +164,17 @@ def _motorcycle(x: Array, rng: np.random.Generator) -> Array:
     return np.where(x < 14, 0, mean) + scale * rng.normal(size=len(x))
 
 
-WORKLOADS: dict[str, Callable[[], Workload]] = {
-    "W0": lambda: classification("W0", 1, N=120, n_test=200, groups=4, informative=2),
-    "W1": lambda: histograms("W1", 101, N=100, n_test=300, groups=88, informative=10),
-    "W2": lambda: classification("W2", 202, N=1000, n_test=1000, groups=10, informative=3),
-    "W3": lambda: classification("W3", 303, N=2000, n_test=500, groups=20, informative=4),
-    "W4": lambda: regression("W4", 404, N=1000, n_test=1000, groups=20),
-    "W5": lambda: curve("W5", 505, N=133, n_test=500, n_kernels=21),
+WORKLOADS: dict[str, partial[Workload]] = {
+    "W0": partial(classification, "W0", 1, N=120, n_test=200, groups=4, informative=2),
+    "W1": partial(histograms, "W1", 101, N=100, n_test=300, groups=88, informative=10),
+    "W2": partial(classification, "W2", 202, N=1000, n_test=1000, groups=10, informative=3),
+    "W3": partial(classification, "W3", 303, N=2000, n_test=500, groups=20, informative=4),
+    "W4": partial(regression, "W4", 404, N=1000, n_test=1000, groups=20),
+    "W5": partial(curve, "W5", 505, N=133, n_test=500, n_kernels=21),
 }
+
+
+def redraw(name: str, seed: int) -> Workload:
+    """A workload drawn anew, with another seed."""
+    make = WORKLOADS[name]
+    return make.func(name, seed, **make.keywords)

@@ -370,6 +370,7 @@ def test_hostile_names(tmp_path):
 
 X3, Y3 = draw(n=30)
 LABELS = np.where(Y3 > 0, "yes", "no")
+THREE = np.repeat(["a", "b", "c"], 10)
 RARE = np.array(["a"] * 28 + ["b"] * 2)
 
 
@@ -411,6 +412,7 @@ RARE = np.array(["a"] * 28 + ["b"] * 2)
         (X3, Y3, {"scoring": "acuracy"}, ValueError, "no score 'acuracy'; did you mean 'accuracy'"),
         (X3, Y3, {"scoring": max}, TypeError, "scoring must be the name of a score"),
         (X3, LABELS, {"scoring": "r2"}, ValueError, "This scoring does not fit the targets"),
+        (X3, THREE, {"scoring": "roc_auc"}, ValueError, "Try roc_auc_ovr for more than two"),
         (X3, Y3, {"models": ["uniform"]}, ValueError, "'uniform'; did you mean 'uniform sum'"),
         (X3, Y3, {"models": ["zzz"]}, ValueError, "There are: uniform sum; MKL, elastic net; "),
         (X3, Y3, {"models": ["dna alone"]}, ValueError, "did you mean 'rna alone'"),

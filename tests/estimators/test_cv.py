@@ -333,9 +333,10 @@ def test_scores_that_are_not_numbers(table):
 def test_max_iter_holds_for_the_fits_compared(table):
     X, y = table
     model = MKLRegressorCV(SOURCES, Cs=CS, cv=3, max_iter=1, cv_tol=1e-6)
-    with pytest.warns(ConvergenceWarning) as caught:
+    with pytest.warns(ConvergenceWarning, match="of the fits that MKLRegressorCV comp") as caught:
         model.fit(X, y)
-    assert any("of the fits that MKLRegressorCV compared" in str(w.message) for w in caught)
+    compared = next(w for w in caught if "compared" in str(w.message))
+    assert compared.filename == __file__
     with pytest.warns(ConvergenceWarning):
         path = mkl_path(MKLRegressor(SOURCES, max_iter=1), X, y, Cs=CS)
     assert path.gaps.max() > 1e-6

@@ -1,5 +1,6 @@
 """Newton systems of the softmax loss, against dense linear algebra."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -8,9 +9,10 @@ from numpy.testing import assert_allclose
 from problems import make_problem
 from scipy.linalg import block_diag
 from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
 
 from multikernel.banks import PackedBank
-from multikernel.losses import Multinomial
+from multikernel.losses import Logistic, Multinomial
 from multikernel.regularizers import ElasticNet, LpNorm, Uniform
 from multikernel.solvers import (
     DualNewton,
@@ -185,6 +187,28 @@ def test_a_path_may_fall_to_where_no_kernel_is_in_use(rng):
 def test_rounding_at_large_C_leaves_the_dual_balanced(regularizer, scale, rng):
     problem = far_apart(rng, regularizer, C=1e5, scale=scale)
     assert choose_solver(problem, tol=1e-6).solve(problem).converged
+
+
+def test_what_all_classes_share_does_not_bend_the_response(rng):
+    problem = far_apart(rng, LpNorm(1.0), C=1e7, scale=1e6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solution = NewtonWeights(max_iter=40).solve(problem)  # a form of rounding has no factor
+    assert np.isfinite(solution.gap)
+
+
+def test_models_are_never_solved_below_rounding(rng, monkeypatch):
+    asked = []
+
+    def stuck(model, B, tol, start):
+        asked.append(tol)
+        return fit_fixed_weights(model, B, tol, start)._replace(alpha=start.alpha)
+
+    monkeypatch.setattr(dual_newton, "fit_fixed_weights", stuck)
+    problem = make_problem(Logistic(), ElasticNet(0.5), C=10.0)
+    with pytest.warns(ConvergenceWarning, match="stopped after 25 iterations"):
+        DualNewton(tol=1e-6, max_iter=25).solve(problem)
+    assert min(asked) == 1e-14
 
 
 @pytest.mark.parametrize("low_rank", [False, True])

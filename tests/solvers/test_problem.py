@@ -96,3 +96,16 @@ def test_classes_as_frequent_as_they_are_make_a_dual_point(size, rng):
     assert_allclose(problem.feasible_dual(alpha), alpha, rtol=1e-14)
     nearly = alpha + 1e-9 * problem.cost * rng.normal(size=alpha.shape)  # off by rounding
     assert_allclose(problem.feasible_dual(nearly), alpha, atol=1e-7 * problem.C)
+
+
+def test_dual_coefficients_are_balanced_in_proportion_to_their_costs(rng):
+    problem = make_problem(Multinomial(), LpNorm(2.0), n_outputs=3, C=1e6)
+    s = np.where(np.arange(len(problem.y)) % 3, 1.0, 1e-8)  # hardly any room to give
+    problem = replace(problem, sample_weight=s)
+    _, alpha = problem.constant_predictor()
+    assert problem.balanced(alpha)
+    assert np.isfinite(problem.dual_data_term(alpha))
+    uneven = alpha + 1e-3 * problem.cost.max()
+    again = problem.feasible_dual(uneven)
+    assert problem.balanced(again)
+    assert np.isfinite(problem.dual_data_term(again))

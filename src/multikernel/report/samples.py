@@ -74,10 +74,8 @@ def _words(kinds: list[str]) -> str:
 
 def _constants(comparison: Comparison) -> Array:
     """The intercept in every decision, in the order of the contributions."""
-    own = [r for r in comparison.results if r["role"] == "model"]
-    found = [r for r in own if r["model"] == comparison.headline and r["contributions"] is not None]
-    found.sort(key=lambda result: result["fold"])
-    return np.concatenate([r["contributions"]["constant"] for r in found])
+    parts = [result["contributions"] for result in comparison._of(comparison.headline)]
+    return np.concatenate([part["constant"] for part in parts if part is not None])
 
 
 def _meaning(comparison: Comparison) -> tuple[str, str]:

@@ -83,8 +83,7 @@ def _traces(comparison: Comparison) -> list[dict[str, Any]] | None:
 
     None where they were not kept.
     """
-    own = [r for r in comparison.results if r["role"] == "model"]
-    found = [(r["trace"], r["weights"]) for r in own if r["model"] == comparison.headline]
+    found = [(r["trace"], r["weights"]) for r in comparison._of(comparison.headline)]
     if any(trace is None for trace, _ in found):
         return None
     same = all(np.allclose(trace["weights"], weights, atol=1e-9) for trace, weights in found)

@@ -11,6 +11,12 @@ from .dal import DualAugmentedLagrangian
 from .dual_newton import DualNewton
 from .newton import NewtonWeights
 
+_PLAIN = {
+    "loss.hessian": "a loss with second derivatives",
+    "regularizer.dual_weights": "a regularizer with a differentiable dual",
+    "regularizer.prox": "a regularizer with a proximal step for every kernel",
+    "regularizer.gradient": "a regularizer that is differentiable in the weights",
+}
 _MANY_SAMPLES = 3000  # above this a square matrix costs more than sweeps over low-rank factors
 
 
@@ -53,13 +59,8 @@ def _choose(problem: Problem) -> tuple[type[Solver], str]:
         lack = kind.missing(reduced)
         if not lack:
             return kind, _regret(needs) or reason
-        needs.append(f"{_need(lack)} ({kind.__name__})")
+        needs.append(f"{_PLAIN.get(lack.need, lack.need)} ({kind.__name__})")
     return solvers[-1], _regret(needs) or reason  # the last lacks nothing
-
-
-def _need(lack: str) -> str:
-    """What is missing, without the part that lacks it, which may take many lines."""
-    return lack.partition(", which ")[0].partition(", and ")[0]
 
 
 def _regret(needs: list[str]) -> str:

@@ -403,6 +403,16 @@ def relative_gap(objective: float, bound: float) -> float:
     return np.inf if gap < _CONTRADICTION else max(gap, 0.0)
 
 
+class Lack(NamedTuple):
+    """What a solver needs and a problem does not have."""
+
+    need: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.need}, {self.detail}"
+
+
 @dataclass(repr=False)
 class Solver(Component):
     """A method that minimises a Problem; it states what it needs and certifies its answer."""
@@ -415,8 +425,8 @@ class Solver(Component):
     max_iter: int = 200
 
     @classmethod
-    def missing(cls, problem: Problem) -> str:
-        """What the parts of a problem lack for this solver, or an empty string."""
+    def missing(cls, problem: Problem) -> Lack | None:
+        """What the parts of a problem lack for this solver, if anything."""
         for part, needs in (
             ("loss", cls.requires_loss),
             ("regularizer", cls.requires_regularizer),
@@ -424,8 +434,8 @@ class Solver(Component):
         ):
             for name in needs:
                 if not hasattr(getattr(problem, part), name):
-                    return f"{part}.{name}, which {getattr(problem, part)!r} lacks"
-        return ""
+                    return Lack(f"{part}.{name}", f"which {getattr(problem, part)!r} lacks")
+        return None
 
     def solve(
         self, problem: Problem, start: Solution | None = None, *, keep_sweep: bool = False

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._component import Array
 from ..banks import FactoredBank
-from .base import Problem, Progress, Solution, Solver
+from .base import Lack, Problem, Progress, Solution, Solver
 from .fixed_weights import Start, fit_fixed_weights
 
 _MEMORY = 5  # sweeps between two extrapolations
@@ -62,13 +62,13 @@ class BlockDescent(Solver):
     max_iter: int = 1000
 
     @classmethod
-    def missing(cls, problem: Problem) -> str:
-        """What the parts of a problem lack for this solver, or an empty string."""
-        if lack := super().missing(problem):
-            return lack
-        if not problem.regularizer.separable:
-            return f"a regularizer that is a sum over kernels, which {problem.regularizer!r} is not"
-        return ""
+    def missing(cls, problem: Problem) -> Lack | None:
+        """What the parts of a problem lack for this solver, if anything."""
+        lack = super().missing(problem)
+        if lack is None and not problem.regularizer.separable:
+            need = "a regularizer that is a sum over kernels"
+            return Lack(need, f"which {problem.regularizer!r} is not")
+        return lack
 
     def _solve(self, problem: Problem, start: Solution | None) -> Solution:
         progress = Progress(problem, self.tol)

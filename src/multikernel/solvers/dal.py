@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from .._component import Array
-from .base import Problem, Progress, Solution, Solver
+from .base import Lack, Problem, Progress, Solution, Solver
 from .fixed_weights import Start, fit_fixed_weights
 
 _FIRST = 10.0  # first proximal step, relative to the norms that may be expected
@@ -70,10 +70,10 @@ class DualAugmentedLagrangian(Solver):
     requires_regularizer: ClassVar[tuple[str, ...]] = ("prox", "prox_derivative")
 
     @classmethod
-    def missing(cls, problem: Problem) -> str:
-        """What the parts of a problem lack for this solver, or an empty string."""
+    def missing(cls, problem: Problem) -> Lack | None:
+        """What the parts of a problem lack for this solver, if anything."""
         if problem.y.shape[1] > 1:
-            return f"one output, and there are {problem.y.shape[1]}"
+            return Lack("one output", f"and there are {problem.y.shape[1]}")
         return super().missing(problem)
 
     def _solve(self, problem: Problem, start: Solution | None) -> Solution:

@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 
 from .._component import Array
 from ._curvature import LowRankSum
-from .base import Problem, Progress, Solution, Solver, Sweep
+from .base import Lack, Problem, Progress, Solution, Solver, Sweep
 from .fixed_weights import Start, fit_fixed_weights
 
 _SAME = 1e-9  # relative; a start this near to where its products belong may use them
@@ -43,10 +43,10 @@ class DualNewton(Solver):
     requires_regularizer: ClassVar[tuple[str, ...]] = ("dual_weights", "dual_curvature")
 
     @classmethod
-    def missing(cls, problem: Problem) -> str:
-        """What the parts of a problem lack for this solver, or an empty string."""
+    def missing(cls, problem: Problem) -> Lack | None:
+        """What the parts of a problem lack for this solver, if anything."""
         if problem.y.shape[1] > 1 and not problem.loss.couples_outputs:
-            return f"one output for {problem.loss!r}, and there are {problem.y.shape[1]}"
+            return Lack(f"one output for {problem.loss!r}", f"and there are {problem.y.shape[1]}")
         return super().missing(problem)
 
     def _solve(self, problem: Problem, start: Solution | None) -> Solution:

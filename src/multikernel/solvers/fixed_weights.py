@@ -88,7 +88,7 @@ class SmoothTerm:
         """Its second derivatives in z."""
         problem = self.problem
         if problem.loss.couples_outputs:
-            D = np.maximum(self.gradient(z) + problem.cost * problem.y, 0.0)  # C p, to rounding
+            D = self.gradient(z) + problem.cost * problem.y  # C p
             return SoftmaxCurvature(D, problem.cost)
         hessian = problem.loss.hessian(problem.y, z + problem.known)
         return DiagonalCurvature(problem.cost * hessian)
