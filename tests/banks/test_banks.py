@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from multikernel import _memory
-from multikernel.banks import AtomBank, FactoredBank, PackedBank, packed
+from multikernel.banks import AtomBank, FactoredBank, PackedBank, _tiles, packed
 
 
 def random_factors(rng, n, M, rank=3):
@@ -159,7 +159,7 @@ def test_kernels_with_gaps_are_swept_in_pieces_of_any_size(n_outputs, rng):
     A = rng.normal(size=(70, n_outputs))
     kernels = np.array([0, 1, 2, 5, 6, 9])
     for cache in (1, 8 * 35**2 * 2, 1 << 20):
-        with mock.patch.object(packed, "_CACHE_BYTES", cache):
+        with mock.patch.object(_tiles, "_CACHE_BYTES", cache):
             assert_allclose(bank.apply(A, kernels), grams[kernels] @ A, atol=1e-9)
 
 

@@ -134,10 +134,12 @@ def test_no_kernel_is_computed_twice(table):
     assert sum(calls) == 3 * 90
 
 
+EVEN = np.arange(90) % 2 == 0
 FOLDS = {
     "shuffled": StratifiedKFold(4, shuffle=True, random_state=1),
     "overlapping": StratifiedShuffleSplit(3, test_size=0.3, random_state=1),
     "left out": [(np.arange(0, 60), np.arange(60, 80)), (np.arange(30, 90), np.arange(0, 20))],
+    "list and mask": [(list(range(60)), list(range(60, 90))), (EVEN, ~EVEN)],
 }
 
 

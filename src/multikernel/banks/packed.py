@@ -12,26 +12,12 @@ from scipy.linalg.blas import dgemv
 
 from .._component import Array
 from .._memory import check_memory
+from ._tiles import as_slice, chunk_size, chunks, fill, run_edges, runs_of, times
 from .base import Bank, Index
 
-_CACHE_BYTES = 2 << 20  # a chunk of this size is still in cache when it is read the second time
-_MAX_RUNS = 8
-_MIN_RUN = 32
 _MAX_PARTS = 32
 _MIN_TILE = 1 << 16  # entries, below which tiles cost more than copies of some samples
-_BRIDGED_GAP = 2
-_SHORT = 512
 _MOST = 0.7  # share of kernels above which it costs less to sweep over all
-_FEW = 8  # views as long as this share of a chunk are swept one by one, shorter ones are gathered
-
-
-def _run_edges(parts: Sequence[Index]) -> list[int]:
-    """Where runs of samples end that make up the parts: about eight of them, none very short."""
-    edges, most = [0], max(1, _MAX_RUNS // len(parts))
-    for part in parts:
-        n_runs = int(np.clip(len(part) // _MIN_RUN, 1, most))
-        edges += [edges[-1] + round(i * len(part) / n_runs) for i in range(1, n_runs + 1)]
-    return edges
 
 
 class PackedBank(Bank):
@@ -77,7 +63,7 @@ class PackedBank(Bank):
         tile = n_kernels * (n_samples / len(parts)) ** 2 if parts else 0
         if not parts or len(parts) > _MAX_PARTS or tile < _MIN_TILE:
             parts = [np.arange(n_samples)]
-        self._allocate(_run_edges(parts), n_kernels, np.dtype(dtype))
+        self._allocate(run_edges(parts), n_kernels, np.dtype(dtype))
         self._arrange(np.concatenate(parts))
 
     def _allocate(self, edges: list[int], n_kernels: int, dtype: np.dtype[Any]) -> None:
@@ -141,12 +127,12 @@ class PackedBank(Bank):
         """Kernel m as a square float64 matrix."""
         K = np.empty((self.n_samples, self.n_samples))
         for tile, rows, columns in self._each_tile():
-            _fill(K, tile[m], rows, columns)
+            fill(K, tile[m], rows, columns)
         return self._by_sample(K)
 
     def combine(self, d: Array) -> Array:
         r"""The combined matrix :math:`\sum_m d_m K_m`; long runs of weight zero are not read."""
-        runs = _runs(np.flatnonzero(d))
+        runs = runs_of(np.flatnonzero(d))
         self._passes += sum(len(run) for run in runs) / self.n_kernels
         K = np.empty((self.n_samples, self.n_samples))
         for tile, rows, columns in self._each_tile():
@@ -156,7 +142,7 @@ class PackedBank(Bank):
                     total = dgemv(1.0, flat.T, d[index], beta=1.0, y=total, overwrite_y=True)
                 else:  # every so many kernels of a bank
                     total += d[index] @ flat
-            _fill(K, total.reshape(tile[0].shape), rows, columns)
+            fill(K, total.reshape(tile[0].shape), rows, columns)
         return self._by_sample(K)
 
     def apply(self, A: Array, kernels: Index | None = None) -> Array:
@@ -172,7 +158,7 @@ class PackedBank(Bank):
             np.arange(self.n_kernels) if kernels is None else np.asarray(kernels, dtype=np.intp)
         )
         samples = np.arange(self.n_samples) if samples is None else samples
-        if len(kernels) > _MOST * self.n_kernels and not isinstance(_as_slice(kernels), slice):
+        if len(kernels) > _MOST * self.n_kernels and not isinstance(as_slice(kernels), slice):
             return self._apply(A, None, samples)[kernels]
         places = samples if self._place is None else self._place[samples]
         wanted = np.zeros(self.n_samples, dtype=bool)
@@ -185,9 +171,9 @@ class PackedBank(Bank):
             if not right and not down:
                 continue
             self._passes += tile[0].size * len(kernels) / (self.n_kernels * self._n_entries)
-            for part, chunk in _chunks(tile, kernels):
+            for part, chunk in chunks(tile, kernels):
                 if right:
-                    out[part, rows] += _times(chunk, A[columns])
+                    out[part, rows] += times(chunk, A[columns])
                 if down:
                     out[part, columns] += np.matmul(chunk.transpose(0, 2, 1), A[rows])
         return out if np.array_equal(places, np.arange(len(A))) else out[:, places]
@@ -198,7 +184,7 @@ class PackedBank(Bank):
         V = V if self._order is None else V[:, self._order]
         out = np.zeros(V.shape[1:])
         for tile, rows, columns in self._each_tile():
-            for part, chunk in _chunks(tile, np.arange(self.n_kernels)):
+            for part, chunk in chunks(tile, np.arange(self.n_kernels)):
                 out[rows] += np.matmul(chunk, V[part, columns]).sum(axis=0)
                 if rows != columns:
                     out[columns] += np.matmul(chunk.transpose(0, 2, 1), V[part, rows]).sum(axis=0)
@@ -245,7 +231,7 @@ class PackedBank(Bank):
 
     def select(self, kernels: Index | Sequence[int]) -> PackedBank:
         """The bank of some of the kernels: a view where they are evenly spaced, else a copy."""
-        chosen = _as_slice(np.asarray(kernels, dtype=np.intp))
+        chosen = as_slice(np.asarray(kernels, dtype=np.intp))
         return self._view(self._edges, [tile[chosen] for tile in self._tiles], self._order)
 
     def take(self, samples: Index) -> PackedBank:
@@ -309,64 +295,9 @@ class PackedBank(Bank):
 
     def _pieces(self, tile: Array, runs: list[range]) -> Iterator[tuple[slice, Array]]:
         """Runs of kernels as float64 rows: in place, or converted in cache-sized pieces."""
-        size = len(tile) if tile.dtype == np.float64 else _chunk_size(tile)
+        size = len(tile) if tile.dtype == np.float64 else chunk_size(tile)
         for run in runs:
             for start in range(run.start, run.stop, size):
                 index = slice(start, min(start + size, run.stop))
                 piece = tile[index].astype(np.float64, copy=False)
                 yield index, piece.reshape(len(piece), -1)
-
-
-def _chunk_size(tile: Array) -> int:
-    """The number of kernels of which a tile stays in cache."""
-    return max(1, _CACHE_BYTES // (8 * int(tile[0].size)))
-
-
-def _chunks(tile: Array, kernels: Index) -> Iterator[tuple[slice, Array]]:
-    """Some kernels of a tile in float64, in cache-sized pieces, and where they are among them."""
-    size = _chunk_size(tile)
-    run = _as_slice(kernels)
-    edges = [0, len(kernels)]
-    if not isinstance(run, slice):
-        breaks = (np.flatnonzero(np.diff(kernels) != 1) + 1).tolist()
-        if size * (len(breaks) + 1) < _FEW * len(kernels):  # views of neighbours are large enough
-            edges = [0, *breaks, len(kernels)]
-    for first, last in pairwise(edges):
-        for start in range(first, last, size):
-            part = slice(start, min(start + size, last))
-            chunk = tile[_as_slice(kernels[part])]  # a view, where it is one
-            yield part, chunk.astype(np.float64, copy=False)
-
-
-def _times(chunk: Array, A: Array) -> Array:
-    """The products of every matrix of a chunk with A; BLAS is slow on one vector of short rows."""
-    if A.shape[1] == 1 and len(A) < _SHORT:
-        return np.asarray(np.einsum("mij,j->mi", chunk, A[:, 0])[:, :, np.newaxis])
-    if A.shape[1] == 1:
-        product: Array = chunk.reshape(-1, chunk.shape[2]) @ A
-        return product.reshape(*chunk.shape[:2], -1)
-    return np.asarray(np.matmul(chunk, A))
-
-
-def _fill(K: Array, entries: Array, rows: slice, columns: slice) -> None:
-    """Entries of a symmetric matrix and their mirror images."""
-    K[rows, columns] = entries
-    if rows != columns:
-        K[columns, rows] = entries.T
-
-
-def _runs(kernels: Index) -> list[range]:
-    """Ranges of consecutive kernels; gaps too small to be worth skipping are bridged."""
-    if not len(kernels):
-        return []
-    breaks = np.flatnonzero(np.diff(kernels) > _BRIDGED_GAP) + 1
-    parts = np.split(kernels, breaks)
-    return [range(int(part[0]), int(part[-1]) + 1) for part in parts]
-
-
-def _as_slice(index: Index) -> Any:
-    """The slice equal to an evenly spaced increasing index, so that numpy makes a view."""
-    steps = np.diff(index)
-    if len(index) and np.all(steps == (steps[0] if len(steps) else 1)) and np.all(steps > 0):
-        return slice(int(index[0]), int(index[-1]) + 1, int(steps[0]) if len(steps) else 1)
-    return index

@@ -105,11 +105,12 @@ class CrossValidation:
     @cached_property
     def _folds(self) -> list[Fold]:
         splitter = check_cv(self.estimator.cv, self.y, classifier=is_classifier(self.estimator))
-        return list(splitter.split(self.X, self.y, self.groups))
+        folds = splitter.split(self.X, self.y, self.groups)
+        return [(np.sort(_positions(train)), _positions(test)) for train, test in folds]
 
     def _inside(self, kept: Index) -> list[Fold]:
         """The folds in positions among the samples that are kept."""
-        return [(_among(kept, np.sort(train)), _among(kept, test)) for train, test in self._folds]
+        return [(_among(kept, train), _among(kept, test)) for train, test in self._folds]
 
     def parts(self, kept: Index) -> list[Index]:
         """Samples that the same folds train on."""
@@ -292,6 +293,12 @@ class _FromDecisions:
                 "decisions such as scoring='roc_auc'."
             )
         return np.asarray(self._estimator._predict_proba_from(F))
+
+
+def _positions(part: Any) -> Index:
+    """A part of a fold as positions, which may come as a list or a mask."""
+    part = np.asarray(part)
+    return np.flatnonzero(part) if part.dtype == bool else part
 
 
 def _among(kept: Index, samples: Index) -> Index:

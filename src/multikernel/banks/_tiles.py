@@ -1,0 +1,83 @@
+"""Tiles of a packed bank: runs of samples, and pieces of many kernels that stay in cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .._component import Array
+from .base import Index
+
+_CACHE_BYTES = 2 << 20  # a chunk of this size is still in cache when it is read the second time
+_MAX_RUNS = 8
+_MIN_RUN = 32  # samples
+_BRIDGED_GAP = 2  # kernels that are read though they are not asked for
+_SHORT = 512
+_FEW = 8  # views of an eighth of a chunk are swept one by one, shorter ones are gathered
+
+
+def run_edges(parts: Sequence[Index]) -> list[int]:
+    """Where runs of samples end that make up the parts: about eight of them, none very short."""
+    edges, most = [0], max(1, _MAX_RUNS // len(parts))
+    for part in parts:
+        n_runs = int(np.clip(len(part) // _MIN_RUN, 1, most))
+        edges += [edges[-1] + round(i * len(part) / n_runs) for i in range(1, n_runs + 1)]
+    return edges
+
+
+def chunk_size(tile: Array) -> int:
+    """The number of kernels of which a tile stays in cache."""
+    return max(1, _CACHE_BYTES // (8 * int(tile[0].size)))
+
+
+def chunks(tile: Array, kernels: Index) -> Iterator[tuple[slice, Array]]:
+    """Some kernels of a tile in float64, in cache-sized pieces, and where they are among them."""
+    size = chunk_size(tile)
+    run = as_slice(kernels)
+    edges = [0, len(kernels)]
+    if not isinstance(run, slice):
+        breaks = (np.flatnonzero(np.diff(kernels) != 1) + 1).tolist()
+        if size * (len(breaks) + 1) < _FEW * len(kernels):  # views of neighbours are large enough
+            edges = [0, *breaks, len(kernels)]
+    for first, last in pairwise(edges):
+        for start in range(first, last, size):
+            part = slice(start, min(start + size, last))
+            chunk = tile[as_slice(kernels[part])]  # a view, where it is one
+            yield part, chunk.astype(np.float64, copy=False)
+
+
+def times(chunk: Array, A: Array) -> Array:
+    """The products of every matrix of a chunk with A; BLAS is slow on one vector of short rows."""
+    if A.shape[1] == 1 and len(A) < _SHORT:
+        return np.asarray(np.einsum("mij,j->mi", chunk, A[:, 0])[:, :, np.newaxis])
+    if A.shape[1] == 1:
+        product: Array = chunk.reshape(-1, chunk.shape[2]) @ A
+        return product.reshape(*chunk.shape[:2], -1)
+    return np.asarray(np.matmul(chunk, A))
+
+
+def fill(K: Array, entries: Array, rows: slice, columns: slice) -> None:
+    """Entries of a symmetric matrix and their mirror images."""
+    K[rows, columns] = entries
+    if rows != columns:
+        K[columns, rows] = entries.T
+
+
+def runs_of(kernels: Index) -> list[range]:
+    """Ranges of consecutive kernels; gaps too small to be worth skipping are bridged."""
+    if not len(kernels):
+        return []
+    breaks = np.flatnonzero(np.diff(kernels) > _BRIDGED_GAP) + 1
+    parts = np.split(kernels, breaks)
+    return [range(int(part[0]), int(part[-1]) + 1) for part in parts]
+
+
+def as_slice(index: Index) -> Any:
+    """The slice equal to an evenly spaced increasing index, so that numpy makes a view."""
+    steps = np.diff(index)
+    if len(index) and np.all(steps == (steps[0] if len(steps) else 1)) and np.all(steps > 0):
+        return slice(int(index[0]), int(index[-1]) + 1, int(steps[0]) if len(steps) else 1)
+    return index
