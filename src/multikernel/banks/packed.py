@@ -121,7 +121,7 @@ class PackedBank(Bank):
         for tile, rows, columns in self._each_tile():
             if rows == columns:  # the first tile of these rows
                 own = K.take(self._order[rows], axis=0).astype(self.dtype, copy=False)
-            np.take(own, self._order[columns], axis=1, out=tile[m], mode="clip")
+            own.take(self._order[columns], axis=1, out=tile[m], mode="clip")
 
     def gram(self, m: int) -> Array:
         """Kernel m as a square float64 matrix."""
