@@ -182,6 +182,7 @@ def test_sources_by_name_or_by_pattern():
     assert parse_sources(None) is None
     assert parse_sources(["rna, mri", "x"]) == ["rna", "mri", "x"]
     assert parse_sources(["a=a_*,b", "c=c"]) == {"a": ["a_*", "b"], "c": ["c"]}
+    assert parse_sources(["a=x.csv", "c=c", "a=y.csv"]) == {"a": ["x.csv", "y.csv"], "c": ["c"]}
     with pytest.raises(ValueError, match="write rna=PATTERN"):
         parse_sources(["rna", "c=c"])
 

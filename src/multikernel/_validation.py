@@ -72,16 +72,27 @@ def are_grams(matrices: Sequence[Array], *, definite: bool = True) -> bool:
     K = np.stack(matrices)
     with np.errstate(all="ignore"):
         sums = K @ np.ones(K.shape[2], dtype=K.dtype)
-    symmetric = np.isfinite(sums).all() and np.array_equal(K, K.transpose(0, 2, 1))
-    return bool(symmetric and (not definite or _have_choleskys(K)))
+    if not np.isfinite(sums).all() or not _are_symmetric(K):
+        return False
+    return not definite or _have_choleskys(K)
+
+
+def _are_symmetric(K: Array) -> bool:
+    """Whether a stack of matrices is symmetric but for rounding."""
+    mirror = K.transpose(0, 2, 1)
+    if np.array_equal(K, mirror):
+        return True
+    asymmetry, size = (np.abs(part).max(axis=(1, 2)) for part in (K - mirror, K))
+    return bool(np.all(asymmetry <= _tolerance(K) * size))
 
 
 def _have_choleskys(K: Array) -> bool:
     """Whether a stack of matrices is positive definite but for rounding."""
     diagonals = np.diagonal(K, axis1=1, axis2=2)
     shifts = _tolerance(K) * np.maximum(diagonals.max(axis=1), 0.0)
+    shifted = K + shifts[:, np.newaxis, np.newaxis] * np.eye(K.shape[1])
     try:
-        np.linalg.cholesky(K + shifts[:, np.newaxis, np.newaxis] * np.eye(K.shape[1]))
+        np.linalg.cholesky(shifted.astype(np.float64, copy=False))
     except np.linalg.LinAlgError:
         return False
     return True

@@ -1,5 +1,6 @@
 """Every bank answers the four sweeps as the square matrices would."""
 
+import pickle
 from unittest import mock
 
 import numpy as np
@@ -127,6 +128,32 @@ def test_whole_parts_are_taken_without_a_copy(rng):
     assert not np.shares_memory(bank.take(samples[1:])._tiles[-1], bank._tiles[-1])
 
 
+def test_a_sample_in_place_of_another_is_no_whole_part(rng):
+    grams = np.stack([Z @ Z.T for Z in random_factors(rng, 96, 2)])
+    bank, _ = bank_of_parts(grams)
+    samples = np.arange(96)
+    samples[5] = 4
+    assert_allclose(bank.take(samples).gram(1), grams[1][np.ix_(samples, samples)])
+
+
+def test_parts_weigh_samples_as_they_are(rng):
+    grams = np.stack([Z @ Z.T for Z in random_factors(rng, 50, 3)])
+    s = rng.random(50)
+    expected = np.einsum("i,mij,j->m", s**2, grams**2, s**2)
+    assert_allclose(bank_of_parts(grams)[0].square_norms(s), expected)
+
+
+def test_banks_travel_as_one_array(rng):
+    grams = np.stack([Z @ Z.T for Z in random_factors(rng, 70, 4)])
+    bank, parts = bank_of_parts(grams)
+    whole = bank.__getstate__()["_tiles"]
+    assert whole.nbytes == bank.nbytes
+    for sent in (bank, bank.take(np.sort(parts[1])), bank.select([0, 2])):
+        got = pickle.loads(pickle.dumps(sent))
+        assert got.n_samples == sent.n_samples
+        assert_allclose(got.gram(1), sent.gram(1))
+
+
 def test_the_best_order_of_samples_is_that_of_the_tiles(rng):
     grams = np.stack([Z @ Z.T for Z in random_factors(rng, 60, 2)])
     bank, parts = bank_of_parts(grams)
@@ -141,7 +168,10 @@ def test_parts_too_small_or_too_many_are_ignored():
     halves = np.split(np.arange(100)[::-1], 2)
     assert PackedBank(100, 10, parts=halves)._order is None
     assert PackedBank(100, 100, parts=halves)._order is not None
-    assert PackedBank(100, 10_000, "float32", list(np.arange(100)[:, np.newaxis]))._order is None
+    many = np.array_split(np.arange(330)[::-1], 33)
+    assert PackedBank(330, 700, "float32", many)._order is None
+    fewer = [*many[:-2], np.concatenate(many[-2:])]
+    assert PackedBank(330, 700, "float32", fewer)._order is not None
 
 
 def test_products_at_some_samples_read_only_their_tiles(rng):

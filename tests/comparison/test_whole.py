@@ -77,7 +77,7 @@ def test_it_is_kept_by_compare_and_read_again(tables, tmp_path):
         ({}, "DualNewton", "the dual of the regularizer is smooth"),
         ({"kernels": None}, "DualNewton", "the dual of the regularizer is smooth"),
         ({"loss": "hinge"}, "NewtonWeights", "the loss has kinks"),
-        ({"regularizer": "lp"}, "NewtonWeights", "dual_weights (DualNewton)"),
+        ({"regularizer": "lp"}, "NewtonWeights", "able dual (DualNewton)"),
         ({"solver": "alternating"}, "Alternating", ""),
     ],
 )

@@ -167,6 +167,38 @@ def test_folds_are_parts_of_one_bank(table, cv, monkeypatch):
     assert model.n_iter_ == apart.n_iter_
 
 
+def test_training_samples_may_be_repeated(table):
+    X, y = table
+    rng = np.random.default_rng(0)
+    folds = [
+        (rng.integers(0, 60, 70), np.arange(60, 90)),
+        (rng.integers(20, 90, 70), np.arange(20)),
+    ]
+    model = MKLRegressorCV("precomputed", Cs=CS, cv=folds, cv_tol=1e-9, normalize=None)
+    K = linear_grams(X)
+    model.fit(K, y)
+    plain = MKLRegressor("precomputed", normalize=None, tol=1e-9)
+    for k, (train, test) in enumerate(folds):
+        for C, score in zip(CS, model.scores_[:, k], strict=True):
+            plain.set_params(C=C).fit(K[np.ix_(train, train)], y[train])
+            expected = plain.score(K[np.ix_(test, train)], y[test])
+            assert score == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([], "cv gives no folds"),
+        ([(np.arange(50), np.arange(50, 91))], "Fold 0 of cv does not fit 90 samples"),
+        ([(np.ones(80, dtype=bool), np.arange(9))], "or masks of that length"),
+        ([(np.arange(50), [])], "Fold 0 of cv has 50 training and 0 test samples"),
+    ],
+)
+def test_folds_that_do_not_fit_are_refused(table, cv, message):
+    with pytest.raises(ValueError, match=message):
+        MKLRegressorCV(SOURCES, cv=cv).fit(*table)
+
+
 def test_groups_stay_together(table):
     X, y = table
     groups = np.repeat(np.arange(9), 10)

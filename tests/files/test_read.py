@@ -436,6 +436,19 @@ def test_levels_are_compared_as_they_are_written(tmp_path, old, new, expected):
     assert data.warnings == []
 
 
+def test_files_of_a_source_may_be_a_pattern(tmp_path):
+    for part, rows in {"train": "a,1\nb,2\n", "test": "c,3\n"}.items():
+        write(tmp_path / f"{part}_rna.csv", f"id,v\n{rows}")
+        write(tmp_path / f"{part}_mri.csv", f"id,w\n{rows}")
+    data = read_sources(
+        tmp_path, sources={"rna": "*_rna.csv", "mri": ["train_mri", "test_mri.csv"]}
+    )
+    assert data.tables["rna"]["v"].to_dict() == {"c": 3.0, "a": 1.0, "b": 2.0}
+    assert list(data.tables["mri"].index) == ["a", "b", "c"]
+    with pytest.raises(InputError, match=r"There is no file .*\*_dna\.csv"):
+        read_sources(tmp_path, sources={"dna": "*_dna.csv"})
+
+
 def test_written_levels_of_stacked_files(tmp_path):
     write(tmp_path / "a.csv", "id,v\na,01\nb,02\n")
     write(tmp_path / "b.csv", "id,v\nc,A1\nd,3\n")

@@ -20,6 +20,8 @@ from sklearn.model_selection import (
     train_test_split,
 )
 
+from multikernel import MKLClassifier
+from multikernel._validation import are_grams
 from multikernel.kernels import (
     RBF,
     ExpDistance,
@@ -179,12 +181,14 @@ def test_train_test_split_and_parallel_workers(make, X, y, stack):
     assert_allclose(one, two)
 
 
-def test_blocks_of_consecutive_samples_are_copies_too(stack):
+def test_blocks_of_consecutive_samples_are_views_to_read(stack):
     bundle = KernelBundle.from_array(stack)
     name, columns = bundle.names[0], np.arange(2, 7)
     block = bundle[3:8].block(name, columns)
     assert_array_equal(block, stack[3:8, 2:7, 0])
-    block[:] = 0.0  # a normalisation works in place
+    assert np.shares_memory(block, stack)
+    with pytest.raises(ValueError, match="read-only"):
+        block[:] = 0.0
     assert_array_equal(bundle[3:8].block(name, columns[::-1]), stack[3:8, 2:7, 0][:, ::-1])
     assert bundle[:0].block(name).shape == (0, stack.shape[1])
 
@@ -394,6 +398,35 @@ REFUSED = {
         r"must be zero on its diagonal",
     ),
 }
+
+
+def test_one_bad_matrix_among_small_ones_is_refused_by_name(stack):
+    good = {f"k{m}": stack[:, :, 0] + m for m in range(4)}
+    assert are_grams(list(good.values()))
+    PrecomputedKernels().fit(KernelBundle(good))
+    bad = not_psd(stack)[:, :, 1]
+    assert not are_grams([*good.values(), bad])
+    assert are_grams([*good.values(), bad], definite=False)
+    assert not are_grams([*good.values(), np.tril(bad)], definite=False)
+    with pytest.raises(ValueError, match="'bad' must be positive semi-definite"):
+        PrecomputedKernels().fit(KernelBundle(good | {"bad": bad, "z": stack[:, :, 0]}))
+    unlike = {name: np.eye(24) for name in "abc"}  # good kernels and bad distances
+    with pytest.raises(ValueError, match="must be zero on its diagonal"):
+        PrecomputedKernels().fit(KernelBundle.from_distances(unlike))
+    wide = {name: (np.eye(24) + 1).astype(np.longdouble) for name in "abc"}
+    PrecomputedKernels().fit(KernelBundle(wide))
+
+
+def test_arrays_with_nan_say_which_kernel_and_sample(stack):
+    K = stack.copy()
+    K[5, :, 1] = K[:, 5, 1] = np.nan
+    y = np.arange(24) % 2
+    with pytest.raises(ValueError, match="'k1' contains NaN only for 1 of 24 samples, first 5"):
+        MKLClassifier("precomputed").fit(K, y)
+    model = MKLClassifier("precomputed", C=10.0).fit(stack, y)
+    assert model.weights_.all()
+    with pytest.raises(ValueError, match="'k1' contains NaN"):
+        model.predict(K)
 
 
 @pytest.mark.parametrize("case", REFUSED)

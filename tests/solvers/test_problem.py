@@ -1,5 +1,7 @@
 """A problem says what does not fit before anything is computed."""
 
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -96,6 +98,20 @@ def test_classes_as_frequent_as_they_are_make_a_dual_point(size, rng):
     assert_allclose(problem.feasible_dual(alpha), alpha, rtol=1e-14)
     nearly = alpha + 1e-9 * problem.cost * rng.normal(size=alpha.shape)  # off by rounding
     assert_allclose(problem.feasible_dual(nearly), alpha, atol=1e-7 * problem.C)
+
+
+@pytest.mark.parametrize("regularizer", [LpNorm(2.0), Wedge()], ids=repr)
+def test_a_problem_does_not_keep_itself(regularizer):
+    """Else its bank, perhaps a view of a file that a worker maps, lives until it is collected."""
+    problem = make_problem(Squared(), regularizer)
+    gone = weakref.ref(problem)
+    gc.disable()
+    try:
+        Alternating(max_iter=3, tol=1.0).solve(problem)
+        del problem
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_dual_coefficients_are_balanced_in_proportion_to_their_costs(rng):

@@ -12,15 +12,15 @@ from .._component import Array
 from .base import Index
 
 _CACHE_BYTES = 2 << 20  # a chunk of this size is still in cache when it is read the second time
-_MAX_RUNS = 8
-_MIN_RUN = 32  # samples
+_MAX_RUNS = 8  # of all parts together, unless they are more
+_MIN_RUN = 32  # samples, unless a part has fewer
 _BRIDGED_GAP = 2  # kernels that are read though they are not asked for
-_SHORT = 512
-_FEW = 8  # views of an eighth of a chunk are swept one by one, shorter ones are gathered
+_SHORT = 512  # columns, below which BLAS is slow on one vector
+_PIECE = 1 / 8  # of a chunk: neighbours that fill less are gathered into one
 
 
 def run_edges(parts: Sequence[Index]) -> list[int]:
-    """Where runs of samples end that make up the parts: about eight of them, none very short."""
+    """Where runs of samples end that make up the parts."""
     edges, most = [0], max(1, _MAX_RUNS // len(parts))
     for part in parts:
         n_runs = int(np.clip(len(part) // _MIN_RUN, 1, most))
@@ -40,7 +40,7 @@ def chunks(tile: Array, kernels: Index) -> Iterator[tuple[slice, Array]]:
     edges = [0, len(kernels)]
     if not isinstance(run, slice):
         breaks = (np.flatnonzero(np.diff(kernels) != 1) + 1).tolist()
-        if size * (len(breaks) + 1) < _FEW * len(kernels):  # views of neighbours are large enough
+        if _PIECE * size * (len(breaks) + 1) < len(kernels):
             edges = [0, *breaks, len(kernels)]
     for first, last in pairwise(edges):
         for start in range(first, last, size):

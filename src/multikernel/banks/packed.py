@@ -15,7 +15,7 @@ from .._memory import check_memory
 from ._tiles import as_slice, chunk_size, chunks, fill, run_edges, runs_of, times
 from .base import Bank, Index
 
-_MAX_PARTS = 32
+_MAX_PARTS = 32  # and tiles of 528 pairs
 _MIN_TILE = 1 << 16  # entries, below which tiles cost more than copies of some samples
 _MOST = 0.7  # share of kernels above which it costs less to sweep over all
 
@@ -53,6 +53,8 @@ class PackedBank(Bank):
     array([5., 9.])
     """
 
+    _tiles: list[Array]
+
     def __init__(
         self,
         n_samples: int,
@@ -76,12 +78,20 @@ class PackedBank(Bank):
             f"{n_kernels:,} kernels × {n_samples:,}² × {dtype.itemsize} B, packed symmetric,",
         )
         self.dtype, self._edges = dtype, edges
-        whole = np.empty(n_bytes // dtype.itemsize, dtype)  # one array, for it lies in large pages
-        starts = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
-        self._tiles: list[Array] = [
-            whole[start:stop].reshape(shape)
-            for shape, (start, stop) in zip(shapes, pairwise(starts), strict=True)
-        ]
+        entries = np.empty(n_bytes // dtype.itemsize, dtype)  # one array, which has large pages
+        self._tiles = _cut(entries, shapes)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Tiles of one array as that array, which workers may map instead of copying it."""
+        entries = self._tiles[0].base
+        if entries is None or entries.nbytes != self.nbytes:
+            return self.__dict__
+        return self.__dict__ | {"_tiles": entries, "_shapes": [t.shape for t in self._tiles]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if shapes := state.pop("_shapes", None):
+            state["_tiles"] = _cut(state["_tiles"], shapes)
+        self.__dict__ = state
 
     def _arrange(self, order: Index) -> None:
         """Remember which sample every row of the tiles stands for, unless that is its number."""
@@ -301,3 +311,10 @@ class PackedBank(Bank):
                 index = slice(start, min(start + size, run.stop))
                 piece = tile[index].astype(np.float64, copy=False)
                 yield index, piece.reshape(len(piece), -1)
+
+
+def _cut(entries: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """Arrays of these shapes, one after the other in one array."""
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    parts = np.split(entries, ends[:-1])
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]

@@ -104,5 +104,5 @@ class TaskBank(Bank):
         return part
 
     def take(self, samples: Index) -> TaskBank:
-        """The same kernels on some of the samples (a copy)."""
+        """The same kernels on some of the samples."""
         return TaskBank(self.bank.take(samples), self.codes[samples], self.n_tasks, self._kernels)

@@ -34,8 +34,8 @@ def sources() -> Any:
     return _option(
         "--sources",
         "NAMES",
-        "Sources to keep, separated by commas; or name=pattern to cut a table or to choose files, "
-        "as in 'rna=rna_*'. Repeat it for more.",
+        "Sources to keep, separated by commas; or name=pattern, once per source, for the columns "
+        "of one table ('rna=rna_*') or the files of a folder ('rna=*_rna.csv'), which are stacked.",
     )
 
 
@@ -122,7 +122,7 @@ def parse_sources(entries: Sequence[str] | None) -> dict[str, list[str]] | list[
     --------
     >>> parse_sources(["rna,mri"])
     ['rna', 'mri']
-    >>> parse_sources(["rna=rna_*", "rest=age,sex"])
+    >>> parse_sources(["rna=rna_*", "rest=age", "rest=sex"])
     {'rna': ['rna_*'], 'rest': ['age', 'sex']}
     """
     if not entries:
@@ -134,4 +134,7 @@ def parse_sources(entries: Sequence[str] | None) -> dict[str, list[str]] | list[
         raise ValueError(
             f"--sources {bare[0]!r} names no pattern, but others do: write {bare[0]}=PATTERN."
         )
-    return {name.strip(): [p.strip() for p in patterns.split(",")] for name, _, patterns in pairs}
+    found: dict[str, list[str]] = {}
+    for name, _, patterns in pairs:
+        found.setdefault(name.strip(), []).extend(p.strip() for p in patterns.split(","))
+    return found

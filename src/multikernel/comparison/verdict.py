@@ -68,7 +68,7 @@ def _combining(result: Comparison) -> str:
     figures = (
         f"{best.together:.3f} against {best.alone:.3f} for {best.name}, the best single source"
     )
-    if best.n_samples < len({i for r in result._of(result.headline) for i in r["test"]}):
+    if best.n_samples < best.n_tested:
         figures += f", judged on the {best.n_samples} samples that have it"
     figures = f"{figures} ({result.scoring})"
     if best.n_folds < 2:
@@ -93,6 +93,7 @@ class _Rival(NamedTuple):
     together: float
     alone: float
     n_samples: int
+    n_tested: int  # on the same folds, with the source or without
     n_folds: int
 
 
@@ -111,16 +112,21 @@ def _against(result: Comparison, source: str) -> _Rival | None:
     """The scores of a source alone and of the headline model on the folds that both did."""
     if not (alone := result._about("alone", source)):
         return None
-    together = result._by_fold(result._of(result.headline), source)
+    headline = result._of(result.headline)
+    together = result._by_fold(headline, source)
     apart = result._by_fold(alone)
     if not (both := np.isfinite(together) & np.isfinite(apart)).any():
         return None
-    judged = {i for r in alone if both[r["fold"]] for i in r["test"]}
+    judged, tested = (
+        {i for result in results if both[result["fold"]] for i in result["test"]}
+        for results in (alone, headline)
+    )
     return _Rival(
         alone[0]["model"],
         float(together[both].mean()),
         float(apart[both].mean()),
         len(judged),
+        len(tested),
         int(both.sum()),
     )
 

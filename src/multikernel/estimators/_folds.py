@@ -49,7 +49,7 @@ def decisions(bank: Bank, solutions: Sequence[Solution], train: Index, test: Ind
 
 def _decisions(bank: Bank, solutions: Sequence[Solution], train: Index, test: Index) -> list[Array]:
     alpha = np.zeros((bank.n_samples, sum(s.dual_coef.shape[1] for s in solutions)))
-    alpha[train] = np.hstack([s.dual_coef for s in solutions])
+    np.add.at(alpha, train, np.hstack([s.dual_coef for s in solutions]))  # train may repeat some
     d = np.array([s.weights for s in solutions])
     used = np.flatnonzero(d.any(axis=0))
     shape = len(used), len(test), len(solutions), solutions[0].dual_coef.shape[1]

@@ -122,11 +122,16 @@ def _check_bundle(estimator: Any, X: Any, reset: bool) -> Any:
 
 
 def _check_grams(estimator: Any, X: Any, reset: bool) -> Any:
-    floats = [np.float64, np.float32]
+    stacked = getattr(X, "ndim", 2) == 3  # then kernels say which of them is not finite, and where
+    options: dict[str, Any] = {
+        "dtype": [np.float64, np.float32],
+        "allow_nd": True,
+        "ensure_all_finite": not stacked,
+    }
     if reset:
         estimator.__dict__.pop("source_names_in_", None)
-        return check_stack(validate_data(estimator, X, dtype=floats, allow_nd=True))
-    X = check_array(X, dtype=floats, allow_nd=True, input_name="X")
+        return check_stack(validate_data(estimator, X, **options))
+    X = check_array(X, **options, input_name="X")
     if X.shape[1] != estimator.n_features_in_:
         raise ValueError(
             f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from inspect import signature
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_scalar
 
 from .._component import Array
@@ -23,14 +22,12 @@ from ..banks.base import Index
 from ..regularizers import Regularizer
 from ..solvers import Problem, Solver, regularization_path
 from ._base import BaseMKL, make_solver
+from ._cross_validation import Fold
 from ._folds import decisions, restrict
 from ._logging import LOGGER
-from ._sample_weights import check_sample_weight
 
 _LOWEST, _HIGHEST = -2, 3  # decades of the default C, for kernels of unit variance
 _SELECTIONS = ("best", "one_se")
-
-Fold = tuple[Index, Index]
 
 
 class Candidate(NamedTuple):
@@ -90,41 +87,6 @@ class PathPlan:
         """The solver asked for, at a tolerance no finer than that of the folds."""
         solver = make_solver(self.solver, problem, self.tol, self.max_iter)
         return replace(solver, tol=max(solver.tol, self.tol))
-
-
-@dataclass(frozen=True)
-class CrossValidation:
-    """How an estimator chooses its parameters: on folds of the samples that the user gave."""
-
-    estimator: SelectsParameters
-    X: Any
-    y: Array
-    sample_weight: Any
-    groups: Any
-
-    @cached_property
-    def _folds(self) -> list[Fold]:
-        splitter = check_cv(self.estimator.cv, self.y, classifier=is_classifier(self.estimator))
-        folds = splitter.split(self.X, self.y, self.groups)
-        return [(np.sort(_positions(train)), _positions(test)) for train, test in folds]
-
-    def _inside(self, kept: Index) -> list[Fold]:
-        """The folds in positions among the samples that are kept."""
-        return [(_among(kept, train), _among(kept, test)) for train, test in self._folds]
-
-    def parts(self, kept: Index) -> list[Index]:
-        """Samples that the same folds train on."""
-        trains = np.zeros((len(kept), len(self._folds)), dtype=bool)
-        for k, (train, _) in enumerate(self._inside(kept)):
-            trains[train, k] = True
-        part = np.unique(trains, axis=0, return_inverse=True)[1].ravel()
-        return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
-
-    def choose(self, problems: list[Problem], kept: Index) -> list[Problem]:
-        """The problems with the parameters that predict held-out samples best."""
-        s = check_sample_weight(self.sample_weight, len(self.y))
-        weights = None if s is None else s[kept]
-        return self.estimator._select(problems, self._inside(kept), self.y[kept], weights)
 
 
 class SelectsParameters(BaseMKL):
@@ -205,8 +167,8 @@ class SelectsParameters(BaseMKL):
         for k, (train, test) in enumerate(folds):
             if not len(train) or not len(test):
                 raise ValueError(
-                    f"Fold {k} of cv={self.cv!r} has {len(train)} training and {len(test)} test "
-                    "samples (of positive weight); use fewer folds."
+                    f"Fold {k} of cv has {len(train)} training and {len(test)} test samples (of "
+                    "positive weight); use fewer folds."
                 )
             self._check_fold(problems, k, train)
 
@@ -293,17 +255,6 @@ class _FromDecisions:
                 "decisions such as scoring='roc_auc'."
             )
         return np.asarray(self._estimator._predict_proba_from(F))
-
-
-def _positions(part: Any) -> Index:
-    """A part of a fold as positions, which may come as a list or a mask."""
-    part = np.asarray(part)
-    return np.flatnonzero(part) if part.dtype == bool else part
-
-
-def _among(kept: Index, samples: Index) -> Index:
-    """The positions of samples among those that are kept, without the others."""
-    return np.searchsorted(kept, samples[np.isin(samples, kept)])
 
 
 def _choose(scores: Array, Cs: Sequence[float], n_active: Array, selection: str) -> int:

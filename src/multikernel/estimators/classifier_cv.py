@@ -9,7 +9,8 @@ import numpy as np
 from ..banks.base import Index
 from ..losses import Loss
 from ..solvers import Problem
-from ._selection import CrossValidation, SelectsParameters
+from ._cross_validation import CrossValidation
+from ._selection import SelectsParameters
 from .classifier import MKLClassifier
 
 

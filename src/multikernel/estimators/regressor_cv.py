@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from ..losses import Loss
-from ._selection import CrossValidation, SelectsParameters
+from ._cross_validation import CrossValidation
+from ._selection import SelectsParameters
 from .regressor import MKLRegressor
 
 

@@ -104,10 +104,16 @@ def plan_of_file(path: Path, sources: Mapping[str, Any] | None) -> Plan:
 def choose_files(plan: Plan, sources: Mapping[str, Any]) -> Plan:
     """A folder with sources from files that are named."""
     chosen = tuple(
-        Source(name, tuple(find_file(plan.folder, f) for f in as_tuple(files)))
+        Source(name, tuple(path for f in as_tuple(files) for path in find_files(plan.folder, f)))
         for name, files in sources.items()
     )
     return Plan(plan.folder, plan.files, chosen, notes=plan.notes)
+
+
+def find_files(folder: Path, pattern: str) -> list[Path]:
+    """The files that a pattern such as ``"*_rna.csv"`` stands for, or the one that is named."""
+    matching = sorted(p for p in folder.glob(pattern) if _readable(p)) if "*" in pattern else []
+    return matching or [find_file(folder, pattern)]
 
 
 def find_file(folder: Path, name: str) -> Path:

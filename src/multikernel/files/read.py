@@ -53,8 +53,8 @@ def read_sources(
         values, or that looks like ids; where that is not certain, it is refused. "none" joins the
         rows of all tables by position.
     sources : list of str, or mapping from str to str or list of str, optional
-        The sources to keep; or the files of each source of a folder, or the columns or patterns
-        (``"rna_*"``) of each source of one table.
+        The sources to keep; or the files of each source of a folder, or the columns of each source
+        of one table, both by name or pattern (``"rna_*"``).
     groups : str or list of str, optional
         What must not be split between training and test, as for ``target``.
     task : {"classification", "regression"}, optional

@@ -135,13 +135,15 @@ class KernelBundle(RowContainer):
     def block(self, name: str, columns: Index | None = None, rows: Any = slice(None)) -> Array:
         """The rows at hand of one kernel, against all or some positions of columns.
 
-        A view of the matrix where they are consecutive.
+        Where they are consecutive, a view of the matrix that cannot be written to.
         """
         K = self._matrices[name]
         columns = np.arange(K.shape[1]) if columns is None else columns
         chosen = self._rows[rows]
         if all(_is_range(index) for index in (chosen, columns)):
-            return K[chosen[0] : chosen[-1] + 1, columns[0] : columns[-1] + 1]
+            view = K[chosen[0] : chosen[-1] + 1, columns[0] : columns[-1] + 1]
+            view.flags.writeable = False
+            return view
         return np.asarray(K[np.ix_(chosen, columns)])
 
     def columns_of(self, ids: Any) -> Index:

@@ -53,8 +53,8 @@ def _disagreements(table: Any, rope: float) -> list[str]:
         )
     if modest := list(table["source"][~heavy & missed]):
         sentences.append(
-            f"Leaving out {_listed(modest)} costs something, though the weight is not above the "
-            "average of all sources."
+            f"Leaving out {_listed(modest)} seems to cost something, though the weight is not "
+            "above the average of all sources."
         )
     return sentences
 

@@ -179,12 +179,17 @@ class Problem:
             return replace(self, bank=PackedBank.from_grams([self.bank.combine(T[0])]))
         return replace(self, bank=AtomBank(self.bank, T))
 
-    @cached_property
+    @property
     def without_atoms(self) -> tuple[Problem, Array | None]:
         """The equivalent problem on mixtures of kernels, and the mixing matrix, if there is one."""
+        return self._reduced or (self, None)  # not kept, for then a problem would keep itself
+
+    @cached_property
+    def _reduced(self) -> tuple[Problem, Array] | None:
+        """The problem without atoms, where it has some."""
         atoms = self.regularizer.atoms(self.bank.n_kernels)
         if atoms is None:
-            return self, None
+            return None
         T = atoms.T
         reduced = replace(self.mixed(T), regularizer=atoms.base)
         further, T_further = reduced.without_atoms  # the base may have atoms of its own

@@ -123,7 +123,7 @@ def _with_sweep(solution: Solution, last: _Point) -> Solution:
 
 
 def _curved(K: Array, problem: Problem, point: _Point) -> Array | LowRankSum:
-    r"""The matrix :math:`B = K + 2 V (\partial d / \partial G) V^\top`, if it can in K's memory."""
+    r"""The matrix :math:`B = K + 2 V (\partial d / \partial G) V^\top`; K is overwritten."""
     D, U, s = problem.regularizer.dual_curvature(point.G)
     bent = np.flatnonzero((D != 0) | (U != 0).any(axis=1))
     if not len(bent):
