@@ -434,6 +434,7 @@ def test_fit_prints_the_weights(model, study, tmp_path):
     content = json.loads(invoke("fit", study, *TARGET, *other).stdout)
     assert len({round(row["weight"], 12) for row in content["kernels"]}) == 1
     assert set(content["chosen"]) == {"C"}
+    assert 0.5 < content["score"] <= 1
 
 
 def fitted_like(d, C, Cs=(0.1, 1.0, 10.0), **more):

@@ -406,6 +406,13 @@ def test_clear_errors(table, parameters, message):
         MKLClassifierCV(SOURCES, **parameters).fit(X, y)
 
 
+def test_a_grid_may_use_the_names_of_the_result(table):
+    model = MKLRegressorCV(SOURCES, regularizer_grid={"l1_ratio": [0.5]}, Cs=CS, cv=3).fit(*table)
+    grid = {name: [value] for name, value in model.best_params_.items() if name != "C"}
+    again = clone(model).set_params(regularizer_grid=grid).fit(*table)
+    assert again.best_params_ == model.best_params_
+
+
 def test_a_grid_must_be_a_mapping(table):
     with pytest.raises(TypeError, match="regularizer_grid must map names"):
         MKLRegressorCV(SOURCES, regularizer_grid=[0.1]).fit(*table)

@@ -81,13 +81,15 @@ def add_to(app: Any) -> None:
         for remark in remarks:
             say(remark)
         chosen = dict(getattr(last, "best_params_", {}))
+        score = getattr(last, "best_score_", None)
         if as_json:
             weights = records(last.kernel_table_)
-            content = {"model": model, "file": out.resolve(), "chosen": chosen}
+            content = {"model": model, "file": out.resolve(), "chosen": chosen, "score": score}
             print_json({**content, "notes": notes + remarks, "kernels": weights})
             return
         print(last.kernel_table_.to_string(index=False, na_rep="", float_format="{:.4g}".format))
-        print(f"\n{model}: " + ", ".join(f"{k}={_shown(v)}" for k, v in chosen.items()))
+        reached = "" if score is None else f"; mean score of the inner folds {score:.3f}"
+        print(f"\n{model}: " + ", ".join(f"{k}={_shown(v)}" for k, v in chosen.items()) + reached)
         print(out.resolve())
 
 

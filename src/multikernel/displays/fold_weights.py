@@ -152,6 +152,8 @@ class FoldWeightsDisplay:
         **kwargs : dict
             Passed to ``Axes.pcolormesh``.
         """
+        from matplotlib.ticker import PercentFormatter
+
         shown, n_named = self._shown()
         shares = shown.iloc[:, :-3].to_numpy()
         n_rows, n_folds = shares.shape
@@ -172,7 +174,7 @@ class FoldWeightsDisplay:
         self.bars_ = _draw_means(side, shown, n_named, n_folds)
         more = "max" if shares.max() > top else "neither"
         bar = colour_bar([ax, side], self.mesh_, self.quantity, shrink=0.6, extend=more)
-        bar.ax.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+        bar.ax.xaxis.set_major_formatter(PercentFormatter(1.0))
         title(ax, self._title(len(self._table())), pad=20)
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -28,6 +28,7 @@ from ._logging import LOGGER
 
 _LOWEST, _HIGHEST = -2, 3  # decades of the default C, for kernels of unit variance
 _SELECTIONS = ("best", "one_se")
+_PREFIX = "regularizer__"
 
 
 class Candidate(NamedTuple):
@@ -39,7 +40,7 @@ class Candidate(NamedTuple):
     @property
     def parameters(self) -> dict[str, Any]:
         """As scikit-learn's searches name them."""
-        nested = {f"regularizer__{name}": value for name, value in self.setting.items()}
+        nested = {f"{_PREFIX}{name}": value for name, value in self.setting.items()}
         return {"C": self.C} | nested
 
 
@@ -115,7 +116,8 @@ class SelectsParameters(BaseMKL):
             Cs = np.logspace(_LOWEST, _HIGHEST, int(self.Cs))
         else:
             Cs = np.unique(np.asarray(self.Cs, dtype=np.float64))
-        return Cs, list(ParameterGrid(dict(self.regularizer_grid or {})))
+        grid = {k.removeprefix(_PREFIX): v for k, v in dict(self.regularizer_grid or {}).items()}
+        return Cs, list(ParameterGrid(grid))
 
     def _select(
         self, problems: list[Problem], folds: list[Fold], y: Array, s: Array | None
