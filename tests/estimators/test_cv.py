@@ -37,6 +37,7 @@ from multikernel import (
     mkl_path,
 )
 from multikernel.banks import packed
+from multikernel.estimators._cross_validation import CrossValidation
 from multikernel.estimators._selection import _choose
 from multikernel.regularizers import Regularizer
 
@@ -165,6 +166,14 @@ def test_folds_are_parts_of_one_bank(table, cv, monkeypatch):
     assert_allclose(model.weights_, apart.weights_, atol=1e-6)
     assert_allclose(model.decision_function(X), apart.decision_function(X), atol=1e-5)
     assert model.n_iter_ == apart.n_iter_
+
+
+def test_many_folds_have_no_parts_in_common(table):
+    X, y = table
+    few, many = (CrossValidation(MKLRegressorCV(cv=k), X, y, None, None) for k in (32, 33))
+    assert len(few.parts(np.arange(90))) == 32
+    assert many.parts(np.arange(90)) == []
+    MKLRegressorCV(SOURCES, Cs=[1.0], cv=33, scoring="neg_mean_squared_error").fit(X, y)
 
 
 def test_training_samples_may_be_repeated(table):

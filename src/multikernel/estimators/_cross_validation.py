@@ -18,6 +18,8 @@ from ._sample_weights import check_sample_weight
 if TYPE_CHECKING:
     from ._selection import SelectsParameters
 
+_MANY = 32  # folds
+
 Fold = tuple[Index, Index]
 
 
@@ -48,7 +50,9 @@ class CrossValidation:
         return [(_among(kept, train), _among(kept, test)) for train, test in self._folds]
 
     def parts(self, kept: Index) -> list[Index]:
-        """Samples that the same folds train on."""
+        """Samples that the same folds train on; none of many folds, which share too little."""
+        if len(self._folds) > _MANY:
+            return []
         trains = np.zeros((len(kept), len(self._folds)), dtype=bool)
         for k, (train, _) in enumerate(self._inside(kept)):
             trains[train, k] = True
