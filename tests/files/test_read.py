@@ -445,6 +445,8 @@ def test_files_of_a_source_may_be_a_pattern(tmp_path):
     )
     assert data.tables["rna"]["v"].to_dict() == {"c": 3.0, "a": 1.0, "b": 2.0}
     assert list(data.tables["mri"].index) == ["a", "b", "c"]
+    elsewhere = read_sources(tmp_path, sources={"rna": str(tmp_path / "*_rna.csv")})
+    assert len(elsewhere.tables["rna"]) == 3
     with pytest.raises(InputError, match=r"There is no file .*\*_dna\.csv"):
         read_sources(tmp_path, sources={"dna": "*_dna.csv"})
 

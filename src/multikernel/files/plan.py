@@ -112,7 +112,8 @@ def choose_files(plan: Plan, sources: Mapping[str, Any]) -> Plan:
 
 def find_files(folder: Path, pattern: str) -> list[Path]:
     """The files that a pattern such as ``"*_rna.csv"`` stands for, or the one that is named."""
-    matching = sorted(p for p in folder.glob(pattern) if _readable(p)) if "*" in pattern else []
+    path = folder / pattern
+    matching = sorted(p for p in path.parent.glob(path.name) if "*" in path.name and _readable(p))
     return matching or [find_file(folder, pattern)]
 
 
