@@ -218,6 +218,12 @@ def test_a_source_alone_and_the_combination_are_compared_on_the_same_samples():
     assert_allclose(row["difference"], 0.1 * NOISE.mean(), atol=1e-12)
 
 
+def test_samples_of_folds_not_yet_done_are_not_said_to_lack_a_source():
+    verdict = make({SUM: BASE[:2], MKL: BASE[:2], "y alone": BASE[:1]}).verdict[0]
+    assert "One fold says little" in verdict
+    assert "judged on" not in verdict
+
+
 def test_a_source_that_few_samples_have_is_not_the_best_by_chance():
     """Of ten samples two have x: whatever it does there, y is the rival to beat."""
     result = make({SUM: BASE, MKL: BASE + 0.1, "x alone": BASE, "y alone": BASE})
