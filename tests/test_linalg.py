@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 
-from multikernel._linalg import mirror, nonnegative_minimiser
+from multikernel import _linalg
+from multikernel._linalg import DefiniteSystem, mirror, nonnegative_minimiser
 
 
 @pytest.mark.parametrize("n", [1, 7, 256, 600])
@@ -23,3 +24,34 @@ def test_nonnegative_minimiser_is_nonnegative_least_squares(n, rng):
         guess = rng.random(n) < 0.5
         found = nonnegative_minimiser(R.T @ R, R.T @ r, guess)
         assert_allclose(found, nnls(R, r)[0], atol=1e-8)
+
+
+@pytest.mark.parametrize("n", [0, 5, 80])
+@pytest.mark.parametrize("rough", [False, True])
+def test_definite_systems_are_solved(n, rough, rng):
+    Z, diagonal = rng.normal(size=(n, 3)), 10.0 ** rng.uniform(-2, 40, n)
+    r = rng.normal(size=(n, 2)) * 1e50
+    x = DefiniteSystem(Z @ Z.T, diagonal, rough).solve(r)
+    exact = np.linalg.solve(Z @ Z.T + np.diag(diagonal), r)
+    scale = np.sqrt(diagonal)[:, np.newaxis]  # in which the system is well conditioned
+    assert np.linalg.norm((x - exact) * scale) <= 0.02 * np.linalg.norm(r / scale)
+
+
+def test_rough_systems_are_corrected_once(rng):
+    Z, r = rng.normal(size=(80, 30)), rng.normal(size=(80, 1))
+    exact = np.linalg.solve(Z @ Z.T + np.eye(80), r)
+    single = np.linalg.solve((Z @ Z.T + np.eye(80)).astype(np.float32), r.astype(np.float32))
+    x = DefiniteSystem(Z @ Z.T, np.ones(80), rough=True).solve(r)
+    assert np.abs(x - exact).max() < 0.01 * np.abs(single - exact).max()
+    assert np.any(x != DefiniteSystem(Z @ Z.T, np.ones(80)).solve(r))
+
+
+@pytest.mark.parametrize("small", [1e-7, 1e-12])
+def test_systems_too_stiff_for_single_precision_get_another_factor(small, rng, monkeypatch):
+    Z = rng.normal(size=(80, 90))
+    A, diagonal = Z @ np.diag(10.0 ** -np.linspace(0, 12, 90)) @ Z.T, np.full(80, small)
+    calls, cholesky = [], _linalg.cholesky
+    monkeypatch.setattr(_linalg, "cholesky", lambda *a: calls.append(1) or cholesky(*a))
+    system, r = DefiniteSystem(A, diagonal, rough=True), A @ rng.normal(size=(80, 1))
+    assert_allclose(A @ system.solve(r), r, atol=1e-3 * np.abs(r).max())
+    assert calls == [1]

@@ -7,13 +7,16 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg import eigvalsh
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.lapack import dpotrf, spotrf
 
 from ._component import Array
 
 _BLOCK = 256  # rows and columns compared at a time with their mirror images, which fit in cache
 _TOLERANCE = {4: 1e-5, 8: 1e-8}  # relative, by bytes per number: what rounding may explain
+_LARGE = 512  # samples from which a factor in single precision is tried first
+_SINGLE = 1e-6  # its rounding, relative to the diagonal and the root of the number of samples
 
 
 def check_square(K: Array, name: str) -> None:
@@ -57,11 +60,12 @@ def check_gram(K: Array, name: str, *, definite: bool = True) -> None:
     name : str
         How messages call the matrix.
     definite : bool, default=True
-        Also check that K is positive semi-definite: one Cholesky factorisation.
+        Also check that K is positive semi-definite: one Cholesky factorisation, of a large K in
+        single precision.
     """
     check_square(K, name)
     check_symmetric(K, name)
-    if definite:
+    if definite and not _is_nearly_definite(K):
         check_definite(K, name)
 
 
@@ -88,11 +92,11 @@ def _are_symmetric(K: Array) -> bool:
 
 def _have_choleskys(K: Array) -> bool:
     """Whether a stack of matrices is positive definite but for rounding."""
-    diagonals = np.diagonal(K, axis1=1, axis2=2)
-    shifts = _tolerance(K) * np.maximum(diagonals.max(axis=1), 0.0)
-    shifted = K + shifts[:, np.newaxis, np.newaxis] * np.eye(K.shape[1])
+    shifted = K.astype(np.float64)
+    diagonals = shifted.reshape(len(K), -1)[:, :: K.shape[1] + 1]
+    diagonals += _tolerance(K) * np.maximum(diagonals.max(axis=1, keepdims=True), 0.0)
     try:
-        np.linalg.cholesky(shifted.astype(np.float64, copy=False))
+        np.linalg.cholesky(shifted)
     except np.linalg.LinAlgError:
         return False
     return True
@@ -101,7 +105,7 @@ def _have_choleskys(K: Array) -> bool:
 def check_definite(K: Array, name: str) -> None:
     r"""Refuse a matrix with an eigenvalue below :math:`-10^{-8} \lambda_{\max}`."""
     tolerance = _tolerance(K)
-    bounds = (lambda K: max(float(np.max(np.diagonal(K))), 0.0), _largest_eigenvalue)
+    bounds = (_largest_diagonal, _largest_eigenvalue)
     if any(has_cholesky(K, tolerance * bound(K)) for bound in bounds):  # the cheap one first
         return
     eigenvalues = eigvalsh(np.asarray(K, dtype=np.float64))
@@ -112,6 +116,16 @@ def check_definite(K: Array, name: str) -> None:
             f"{eigenvalues[0]:.1e} (tolerance {bound:.0e}). Repair it with "
             "multikernel.kernels.nearest_psd(K, method='clip'), or 'flip' or 'shift'."
         )
+
+
+def _is_nearly_definite(K: Array) -> bool:
+    r"""Whether a large matrix has no eigenvalue below :math:`-10^{-6} \sqrt n \max_i K_{ii}`.
+
+    This is what a factor in single precision can tell, at half the cost; False for small ones.
+    """
+    if len(K) < _LARGE:
+        return False
+    return has_cholesky(K, _SINGLE * np.sqrt(len(K)) * _largest_diagonal(K), np.float32)
 
 
 def check_distances(D: Array, name: str) -> None:
@@ -185,6 +199,10 @@ def _tolerance(K: Array) -> float:
     return _TOLERANCE.get(K.dtype.itemsize, 1e-8)
 
 
+def _largest_diagonal(K: Array) -> float:
+    return max(float(np.max(np.diagonal(K))), 0.0)
+
+
 def _largest_eigenvalue(K: Array) -> float:
     """A lower bound of the largest eigenvalue, by a few power iterations."""
     v = np.ones(len(K)) / np.sqrt(len(K))
@@ -199,11 +217,13 @@ def _largest_eigenvalue(K: Array) -> float:
     return max(estimate, 0.0)
 
 
-def has_cholesky(K: Array, shift: float) -> bool:
-    """Whether K plus a multiple of the identity is positive definite."""
-    shifted = np.array(K.T, dtype=np.float64, order="F")
+def has_cholesky(K: Array, shift: float, dtype: DTypeLike = np.float64) -> bool:
+    """Whether K plus a multiple of the identity is positive definite, as a precision sees it."""
+    with np.errstate(all="ignore"):  # what does not fit into single precision has no factor in it
+        shifted = np.array(K.T, dtype=dtype, order="F")
     shifted.ravel(order="K")[:: len(K) + 1] += shift
-    _, failure = dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
+    potrf = dpotrf if shifted.dtype == np.float64 else spotrf
+    _, failure = potrf(shifted, lower=1, clean=0, overwrite_a=1)
     return not failure
 
 

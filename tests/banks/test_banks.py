@@ -200,7 +200,8 @@ def test_evenly_spaced_kernels_are_selected_without_a_copy(rng):
     assert_allclose(view.combine(np.array([0.0, 1.0, 0.0])), 0.0)
 
 
-def test_passes_are_counted_by_the_kernels_read(rng):
+def test_passes_are_counted_by_the_kernels_read(rng, monkeypatch):
+    monkeypatch.setattr(_tiles, "_BRIDGED_BYTES", 0)
     bank, _, _ = make_bank("packed", random_factors(rng, 20, 10))
     bank.quadratic(np.ones((20, 1)))
     assert bank.n_passes == 1.0
@@ -210,6 +211,52 @@ def test_passes_are_counted_by_the_kernels_read(rng):
     assert bank.n_passes == pytest.approx(1.2)
     bank.apply(np.ones((20, 1)), np.array([4]))
     assert bank.n_passes == pytest.approx(1.3)
+
+
+def test_small_kernels_between_others_are_read_rather_than_skipped():
+    small, large = np.empty((9, 20, 20)), np.empty((9, 200, 200))
+    assert _tiles.runs_of(np.array([0, 1, 8]), small) == [range(9)]
+    assert _tiles.runs_of(np.array([0, 1, 8]), large) == [range(2), range(8, 9)]
+    assert _tiles.runs_of(np.array([], dtype=np.intp), small) == []
+
+
+@pytest.mark.parametrize("n_parts", [1, 4])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_kernels_are_stored_in_any_order_and_number(n_parts, dtype, rng, monkeypatch):
+    monkeypatch.setattr(packed, "_MIN_TILE", 0)
+    grams = np.stack([Z @ Z.T for Z in random_factors(rng, 70, 7)])
+    parts = np.array_split(rng.permutation(70), n_parts)
+    for together in (1, 3 * 70**2, 1 << 18):
+        monkeypatch.setattr(packed, "_TOGETHER", together)
+        bank = PackedBank(70, 7, dtype, parts)
+        bank.set_kernels((m, grams[m]) for m in (2, 3, 4, 6, 0, 5, 1))
+        for m in range(7):
+            assert_allclose(bank.gram(m), grams[m], rtol=1e-6)
+
+
+def test_a_rough_bank_sums_in_single_precision(rng):
+    grams = np.stack([Z @ Z.T for Z in random_factors(rng, 70, 6)])
+    bank, parts = bank_of_parts(grams)
+    rough, alpha, d = bank.rough(), rng.normal(size=(70, 1)), rng.random(6)
+    kept = np.concatenate(parts[1:])
+    for exact, fast in ((bank, rough), (bank.take(kept), rough.take(kept))):
+        a = alpha[: exact.n_samples]
+        assert fast.rounding > exact.rounding
+        scale = 1e-5 * np.abs(grams).max() * np.abs(a).sum()
+        for name, argument in (("combine", d), ("apply", a), ("quadratic", a)):
+            one, other = getattr(exact, name)(argument), getattr(fast, name)(argument)
+            assert other.dtype == np.float64
+            assert_allclose(other, one, atol=scale)
+            assert np.any(other != one)
+
+
+def test_a_bank_without_room_for_a_copy_is_not_made_rough(rng, monkeypatch):
+    bank, _, _ = make_bank("packed", random_factors(rng, 20, 3))
+    assert bank.rough() is not bank
+    assert bank.select([0, 2]).rough().n_kernels == 2  # a view of some kernels stays as it is
+    assert bank.rough().rough().dtype == np.float32
+    monkeypatch.setattr(packed, "available_memory", lambda: 0.0)
+    assert bank.rough() is bank
 
 
 def test_float32_sums_in_float64(rng):

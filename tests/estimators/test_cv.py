@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -38,8 +40,11 @@ from multikernel import (
 )
 from multikernel.banks import packed
 from multikernel.estimators._cross_validation import CrossValidation
-from multikernel.estimators._selection import _choose
+from multikernel.estimators._folds import mean_of_folds
+from multikernel.estimators._selection import PathPlan, _choose
+from multikernel.losses import Squared
 from multikernel.regularizers import Regularizer
+from multikernel.solvers import DualNewton, Problem
 
 CS = [0.01, 0.3, 10.0]
 SOURCES = {"a": [0, 1], "b": [2, 3], "c": [4, 5]}
@@ -322,11 +327,14 @@ def test_labels_of_a_fold_never_reach_its_regularizer(table):
 
 def test_the_final_fit_is_that_of_the_plain_estimator(table):
     X, y = table
-    model = MKLRegressorCV(SOURCES, regularizer_grid={"l1_ratio": [0.1, 0.9]}, cv=3).fit(X, y)
+    grid = {"l1_ratio": [0.1, 0.9]}
+    model = MKLRegressorCV(SOURCES, regularizer_grid=grid, cv=3, tol=1e-12).fit(X, y)
     setting = {name: value for name, value in model.best_params_.items() if name != "C"}
-    plain = MKLRegressor(SOURCES, regularizer=ElasticNet(), C=model.C_).set_params(**setting)
-    assert_allclose(plain.fit(X, y).predict(X), model.predict(X), atol=1e-8)
-    assert model.gap_ <= 1e-6
+    plain = MKLRegressor(SOURCES, regularizer=ElasticNet(), C=model.C_, tol=1e-12)
+    plain.set_params(**setting).fit(X, y)
+    assert_allclose(plain.predict(X), model.predict(X), atol=1e-6)  # the root of the gap
+    assert model.gap_ <= 1e-12
+    assert model.n_iter_ < plain.n_iter_  # for it begins where the folds ended
 
 
 def test_calibration_comes_after_the_choice(table):
@@ -376,13 +384,62 @@ def test_scores_that_are_not_numbers(table):
 def test_max_iter_holds_for_the_fits_compared(table):
     X, y = table
     model = MKLRegressorCV(SOURCES, Cs=CS, cv=3, max_iter=1, cv_tol=1e-6)
-    with pytest.warns(ConvergenceWarning, match="of the fits that MKLRegressorCV comp") as caught:
+    with pytest.warns(ConvergenceWarning) as caught:
         model.fit(X, y)
     compared = next(w for w in caught if "compared" in str(w.message))
     assert compared.filename == __file__
     with pytest.warns(ConvergenceWarning):
         path = mkl_path(MKLRegressor(SOURCES, max_iter=1), X, y, Cs=CS)
     assert path.gaps.max() > 1e-6
+
+
+def test_folds_that_single_precision_cannot_settle_are_fitted_anew(table, monkeypatch):
+    X, y = table
+    run, banks = PathPlan.run, []
+
+    def seen(plan, problems, fold):
+        banks.append(problems[0].bank.dtype)
+        result = run(plan, problems, fold)
+        return result._replace(n_unsettled=int(banks == 2 * ["float32"]))
+
+    monkeypatch.setattr(PathPlan, "run", seen)
+    kernels = KernelSet(SOURCES, [RBF([0.3, 1.0])])
+    rough = MKLRegressorCV(kernels, Cs=CS, cv=3).fit(X, y)
+    assert banks == 3 * ["float32"] + ["float64"]
+    banks.clear()
+    exact = MKLRegressorCV(kernels, Cs=CS, cv=3, cv_tol=1e-4).fit(X, y)
+    assert banks == 3 * ["float64"]
+    assert_allclose(rough.scores_, exact.scores_, atol=0.02)  # the root of cv_tol
+    assert_allclose(rough.predict(X), exact.predict(X), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "change", [{"Cs": [1.0, 1e5]}, {"loss": "absolute"}, {"cv_tol": 1e-4}, {"dtype": "float32"}]
+)
+def test_steep_losses_and_fine_tolerances_need_double_precision(table, monkeypatch, change):
+    X, y = table
+    seen = []
+    monkeypatch.setattr(PackedBank, "rough", lambda bank: seen.append(bank) or bank)
+    kernels = KernelSet(SOURCES, [RBF([0.3, 1.0])])
+    MKLRegressorCV(kernels, Cs=[0.1, 1.0], cv=3).fit(X, y)
+    assert len(seen) == 1
+    model = MKLRegressorCV(kernels, Cs=[0.1, 1.0], cv=3).set_params(**change).fit(X, y)
+    assert len(seen) == 1 + ("dtype" in change)  # a bank in single precision decides by itself
+    assert model.converged_
+
+
+def test_the_last_fit_begins_at_the_mean_of_the_folds(rng):
+    weights, alphas = rng.random((2, 3)), rng.normal(size=(2, 3, 1))
+    bank = PackedBank.from_grams([np.eye(3)] * 3)
+    problem = Problem(bank, np.array([[1.0], [2.0], [4.0]]), Squared(), ElasticNet())
+    one = DualNewton().solve(problem)
+    folds = [replace(one, weights=d, dual_coef=a) for d, a in zip(weights, alphas, strict=True)]
+    start = mean_of_folds(folds, [np.array([0, 1, 1]), np.array([3, 1, 0])], 5)
+    (a, b), expected = alphas, np.zeros((5, 1))
+    expected[0], expected[1] = (a[0] + b[2]) / 2, (a[1] + a[2] + b[1]) / 3
+    expected[3] = b[0]
+    assert_allclose(start.dual_coef, expected)
+    assert_allclose(start.weights, weights.mean(axis=0))
 
 
 def test_unfinished_fits_are_counted(table):

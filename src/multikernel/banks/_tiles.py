@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .._component import Array
 from .base import Index
@@ -14,7 +15,7 @@ from .base import Index
 _CACHE_BYTES = 2 << 20  # a chunk of this size is still in cache when it is read the second time
 _MAX_RUNS = 8  # of all parts together, unless they are more
 _MIN_RUN = 32  # samples, unless a part has fewer
-_BRIDGED_GAP = 2  # kernels that are read though they are not asked for
+_BRIDGED_BYTES = 1 << 17  # of kernels that are read though they are not asked for
 _SHORT = 512  # columns, below which BLAS is slow on one vector
 _PIECE = 1 / 8  # of a chunk: neighbours that fill less are gathered into one
 
@@ -33,20 +34,25 @@ def chunk_size(tile: Array) -> int:
     return max(1, _CACHE_BYTES // (8 * int(tile[0].size)))
 
 
-def chunks(tile: Array, kernels: Index) -> Iterator[tuple[slice, Array]]:
-    """Some kernels of a tile in float64, in cache-sized pieces, and where they are among them."""
+def chunks(tile: Array, kernels: Index, dtype: DTypeLike) -> Iterator[tuple[slice, Array]]:
+    """Some kernels of a tile in cache-sized pieces of a type, and where they are among them."""
     size = chunk_size(tile)
     run = as_slice(kernels)
+    if isinstance(run, slice) and run.step == 1:
+        for start in range(run.start, run.stop, size):
+            stop = min(start + size, run.stop)
+            part = slice(start - run.start, stop - run.start)
+            yield part, tile[start:stop].astype(dtype, copy=False)
+        return
     edges = [0, len(kernels)]
-    if not isinstance(run, slice):
-        breaks = (np.flatnonzero(np.diff(kernels) != 1) + 1).tolist()
-        if _PIECE * size * (len(breaks) + 1) < len(kernels):
-            edges = [0, *breaks, len(kernels)]
+    breaks = (np.flatnonzero(np.diff(kernels) != 1) + 1).tolist()
+    if _PIECE * size * (len(breaks) + 1) < len(kernels):
+        edges = [0, *breaks, len(kernels)]
     for first, last in pairwise(edges):
         for start in range(first, last, size):
             part = slice(start, min(start + size, last))
             chunk = tile[as_slice(kernels[part])]  # a view, where it is one
-            yield part, chunk.astype(np.float64, copy=False)
+            yield part, chunk.astype(dtype, copy=False)
 
 
 def times(chunk: Array, A: Array) -> Array:
@@ -59,6 +65,13 @@ def times(chunk: Array, A: Array) -> Array:
     return np.asarray(np.matmul(chunk, A))
 
 
+def transposed_times(chunk: Array, A: Array) -> Array:
+    """The products of the transpose of every matrix of a chunk with A."""
+    if A.shape[1] == 1:
+        return np.asarray(np.einsum("mij,i->mj", chunk, A[:, 0])[:, :, np.newaxis])
+    return np.asarray(np.matmul(chunk.transpose(0, 2, 1), A))
+
+
 def fill(K: Array, entries: Array, rows: slice, columns: slice) -> None:
     """Entries of a symmetric matrix and their mirror images."""
     K[rows, columns] = entries
@@ -66,11 +79,12 @@ def fill(K: Array, entries: Array, rows: slice, columns: slice) -> None:
         K[columns, rows] = entries.T
 
 
-def runs_of(kernels: Index) -> list[range]:
+def runs_of(kernels: Index, tile: Array) -> list[range]:
     """Ranges of consecutive kernels; gaps too small to be worth skipping are bridged."""
     if not len(kernels):
         return []
-    breaks = np.flatnonzero(np.diff(kernels) > _BRIDGED_GAP) + 1
+    bridged = _BRIDGED_BYTES // (tile.itemsize * int(tile[0].size))
+    breaks = np.flatnonzero(np.diff(kernels) > 1 + bridged) + 1
     parts = np.split(kernels, breaks)
     return [range(int(part[0]), int(part[-1]) + 1) for part in parts]
 

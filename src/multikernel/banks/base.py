@@ -89,6 +89,10 @@ class Bank(ABC):
             unit[m] = 0.0
         return out
 
+    def mean_diagonals(self) -> Array:
+        """The mean diagonal of every kernel, shape (M,)."""
+        return self.traces(np.eye(self.n_samples)) / self.n_samples
+
     def eigenvalue_bounds(self) -> Array:
         """Upper bounds of the largest eigenvalue of every kernel: here the traces, shape (M,)."""
         return self.traces(np.eye(self.n_samples))
@@ -96,6 +100,10 @@ class Bank(ABC):
     @abstractmethod
     def select(self, kernels: Index | Sequence[int]) -> Bank:
         """The bank of some of the kernels; shares memory where it can."""
+
+    def rough(self) -> Bank:
+        """The same kernels for sweeps that may be less exact where that is faster."""
+        return self
 
     def best_order(self, samples: Index) -> Index:
         """Some samples in the order in which :meth:`take` makes the fastest bank of them."""

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations_with_replacement, pairwise
+from itertools import combinations_with_replacement, islice, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy.linalg.blas import dgemv
+from scipy.linalg.blas import dgemv, sgemv
 
 from .._component import Array
-from .._memory import check_memory
-from ._tiles import as_slice, chunk_size, chunks, fill, run_edges, runs_of, times
+from .._memory import available_memory, check_memory
+from ._tiles import (
+    as_slice,
+    chunk_size,
+    chunks,
+    fill,
+    run_edges,
+    runs_of,
+    times,
+    transposed_times,
+)
 from .base import Bank, Index
 
 _MAX_PARTS = 32  # and tiles of 528 pairs
 _MIN_TILE = 1 << 16  # entries, below which tiles cost more than copies of some samples
+_TOGETHER = 1 << 18  # entries of small matrices that are stored at once
 _MOST = 0.7  # share of kernels above which it costs less to sweep over all
 
 
@@ -26,7 +36,7 @@ class PackedBank(Bank):
     Parameters
     ----------
     n_samples, n_kernels : int
-        Size of the bank, whose entries start uninitialised: see :meth:`set_kernel`.
+        Size of the bank, whose entries start uninitialised: see :meth:`set_kernels`.
     dtype : {float64, float32}, default=float64
         Storage; every sum is accumulated in float64.
     parts : sequence of arrays of int, optional
@@ -54,6 +64,7 @@ class PackedBank(Bank):
     """
 
     _tiles: list[Array]
+    _sums: DTypeLike = np.float64  # in which the entries of a tile are added up
 
     def __init__(
         self,
@@ -103,8 +114,7 @@ class PackedBank(Bank):
         """Pack an array of shape (n_kernels, n, n) or a sequence of (n, n) matrices."""
         matrices = list(grams)
         bank = cls(len(matrices[0]), len(matrices), dtype)
-        for m, K in enumerate(matrices):
-            bank.set_kernel(m, K)
+        bank.set_kernels(enumerate(matrices))
         return bank
 
     @property
@@ -124,14 +134,33 @@ class PackedBank(Bank):
 
     def set_kernel(self, m: int, K: Array) -> None:
         """Store the symmetric matrix K of shape (n, n) as kernel m."""
-        if self._order is None:
-            for tile, rows, columns in self._each_tile():
-                tile[m] = K[rows, columns]
-            return
-        for tile, rows, columns in self._each_tile():
-            if rows == columns:  # the first tile of these rows
-                own = K.take(self._order[rows], axis=0).astype(self.dtype, copy=False)
-            own.take(self._order[columns], axis=1, out=tile[m], mode="clip")
+        self.set_kernels([(m, K)])
+
+    def set_kernels(self, stream: Iterable[tuple[int, Array]]) -> None:
+        """Store symmetric matrices of shape (n, n), each after its number; small ones together."""
+        pairs, entries = iter(stream), list(self._entries())
+        while batch := list(islice(pairs, max(1, _TOGETHER // self.n_samples**2))):
+            where = as_slice(np.array([m for m, _ in batch]))
+            matrices = [K[np.newaxis] for _, K in batch]
+            Ks = np.concatenate(matrices) if len(batch) > 1 else matrices[0]
+            for (tile, rows, columns), chosen in zip(self._each_tile(), entries, strict=True):
+                if chosen is None:
+                    tile[where] = Ks[:, rows, columns]
+                elif tile.dtype == Ks.dtype and isinstance(where, slice):
+                    out = tile.reshape(len(tile), -1)[where]
+                    Ks.reshape(len(Ks), -1).take(chosen, axis=1, out=out, mode="clip")
+                else:
+                    chosen_entries = Ks.reshape(len(Ks), -1)[:, chosen]
+                    tile[where] = chosen_entries.reshape(-1, *tile.shape[1:])
+
+    def _entries(self) -> Iterator[Index | None]:
+        """Where the entries of every tile are in a matrix laid out in rows; None in their place."""
+        for _, rows, columns in self._each_tile():
+            if self._order is None:
+                yield None
+            else:
+                first = self._order[rows] * self.n_samples
+                yield np.add.outer(first, self._order[columns]).ravel()
 
     def gram(self, m: int) -> Array:
         """Kernel m as a square float64 matrix."""
@@ -142,14 +171,16 @@ class PackedBank(Bank):
 
     def combine(self, d: Array) -> Array:
         r"""The combined matrix :math:`\sum_m d_m K_m`; long runs of weight zero are not read."""
-        runs = runs_of(np.flatnonzero(d))
+        runs = runs_of(np.flatnonzero(d), self._tiles[0])
         self._passes += sum(len(run) for run in runs) / self.n_kernels
         K = np.empty((self.n_samples, self.n_samples))
+        gemv = dgemv if self._sums == np.float64 else sgemv
+        d = d.astype(self._sums, copy=False)
         for tile, rows, columns in self._each_tile():
-            total = np.zeros(tile[0].size)
+            total = np.zeros(tile[0].size, self._sums)
             for index, flat in self._pieces(tile, runs):
                 if flat.flags.c_contiguous:
-                    total = dgemv(1.0, flat.T, d[index], beta=1.0, y=total, overwrite_y=True)
+                    total = gemv(1.0, flat.T, d[index], beta=1.0, y=total, overwrite_y=True)
                 else:  # every so many kernels of a bank
                     total += d[index] @ flat
             fill(K, total.reshape(tile[0].shape), rows, columns)
@@ -173,7 +204,7 @@ class PackedBank(Bank):
         places = samples if self._place is None else self._place[samples]
         wanted = np.zeros(self.n_samples, dtype=bool)
         wanted[places] = True
-        A = self._by_row(A)
+        A = self._by_row(A).astype(self._sums, copy=False)
         out = np.zeros((len(kernels), *A.shape))
         for tile, rows, columns in self._each_tile():
             right = wanted[rows].any() and A[columns].any()
@@ -181,11 +212,11 @@ class PackedBank(Bank):
             if not right and not down:
                 continue
             self._passes += tile[0].size * len(kernels) / (self.n_kernels * self._n_entries)
-            for part, chunk in chunks(tile, kernels):
+            for part, chunk in chunks(tile, kernels, self._sums):
                 if right:
                     out[part, rows] += times(chunk, A[columns])
                 if down:
-                    out[part, columns] += np.matmul(chunk.transpose(0, 2, 1), A[rows])
+                    out[part, columns] += transposed_times(chunk, A[rows])
         return out if np.array_equal(places, np.arange(len(A))) else out[:, places]
 
     def weighted_apply(self, V: Array) -> Array:
@@ -194,7 +225,7 @@ class PackedBank(Bank):
         V = V if self._order is None else V[:, self._order]
         out = np.zeros(V.shape[1:])
         for tile, rows, columns in self._each_tile():
-            for part, chunk in chunks(tile, np.arange(self.n_kernels)):
+            for part, chunk in chunks(tile, np.arange(self.n_kernels), self._sums):
                 out[rows] += np.matmul(chunk, V[part, columns]).sum(axis=0)
                 if rows != columns:
                     out[columns] += np.matmul(chunk.transpose(0, 2, 1), V[part, rows]).sum(axis=0)
@@ -218,7 +249,7 @@ class PackedBank(Bank):
         self._passes += 1.0
         out = np.zeros(self.n_kernels)
         for tile, rows, columns in self._each_tile():
-            S = between(rows, columns).ravel()
+            S = between(rows, columns).ravel().astype(self._sums, copy=False)
             twice = 1.0 if rows == columns else 2.0  # a tile off the diagonal stands for two
             for index, flat in self._pieces(tile, [range(self.n_kernels)]):
                 out[index] += twice * (flat @ S)
@@ -234,6 +265,12 @@ class PackedBank(Bank):
             for index, flat in self._pieces(tile, [range(self.n_kernels)]):
                 squares[index] += twice * np.einsum("mi,mi,i->m", flat, flat, factor)
         return squares
+
+    def mean_diagonals(self) -> Array:
+        """The mean diagonal of every kernel, shape (M,); no sweep."""
+        tiles = [tile for tile, rows, columns in self._each_tile() if rows == columns]
+        total = sum(np.einsum("mii->m", tile, dtype=np.float64) for tile in tiles)
+        return np.asarray(total / self.n_samples)
 
     def eigenvalue_bounds(self) -> Array:
         """Upper bounds of the largest eigenvalues: Frobenius norms, which lie below the traces."""
@@ -261,6 +298,7 @@ class PackedBank(Bank):
             return self._view(edges, [tile for tile, _, _ in kept], order)
         part = object.__new__(PackedBank)
         part._allocate(edges, self.n_kernels, self.dtype)
+        part._sums, part.rounding = self._sums, self.rounding
         part._arrange(order)
         for (tile, i, j), out in zip(kept, part._tiles, strict=True):
             rows = places[cuts[i] : cuts[i + 1]] - self._edges[i]
@@ -270,6 +308,21 @@ class PackedBank(Bank):
             np.take(flat, entries, axis=1, out=out_flat, mode="clip")
         return part
 
+    def rough(self) -> PackedBank:
+        """A copy in single precision whose sums are too, where memory is free for it.
+
+        Its sweeps take half the time, and their sums are right to six digits or so.
+        """
+        entries = self._tiles[0].base
+        if entries is None or entries.nbytes != self.nbytes or self.dtype != np.float64:
+            return self
+        if available_memory() < self.nbytes:
+            return self
+        tiles = _cut(entries.astype(np.float32), [tile.shape for tile in self._tiles])
+        copy = self._view(self._edges, tiles, self._order)
+        copy.dtype, copy._sums, copy.rounding = np.dtype(np.float32), np.float32, 1e-7
+        return copy
+
     def best_order(self, samples: Index) -> Index:
         """Some samples in the order of the tiles."""
         return samples if self._place is None else samples[np.argsort(self._place[samples])]
@@ -277,7 +330,8 @@ class PackedBank(Bank):
     def _view(self, edges: list[int], tiles: list[Array], order: Index | None) -> PackedBank:
         """A bank of tiles that exist."""
         bank = object.__new__(PackedBank)
-        bank.dtype, bank._edges, bank._tiles = self.dtype, edges, tiles
+        bank.dtype, bank._sums, bank.rounding = self.dtype, self._sums, self.rounding
+        bank._edges, bank._tiles = edges, tiles
         bank._arrange(np.arange(edges[-1]) if order is None else order)
         return bank
 
@@ -304,12 +358,12 @@ class PackedBank(Bank):
             yield tile, runs[i], runs[j]
 
     def _pieces(self, tile: Array, runs: list[range]) -> Iterator[tuple[slice, Array]]:
-        """Runs of kernels as float64 rows: in place, or converted in cache-sized pieces."""
-        size = len(tile) if tile.dtype == np.float64 else chunk_size(tile)
+        """Runs of kernels as rows: in place, or converted in cache-sized pieces."""
+        size = len(tile) if tile.dtype == self._sums else chunk_size(tile)
         for run in runs:
             for start in range(run.start, run.stop, size):
                 index = slice(start, min(start + size, run.stop))
-                piece = tile[index].astype(np.float64, copy=False)
+                piece = tile[index].astype(self._sums, copy=False)
                 yield index, piece.reshape(len(piece), -1)
 
 

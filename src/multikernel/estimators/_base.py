@@ -20,6 +20,7 @@ from ..kernels import KernelSet, PrecomputedKernels
 from ..losses import LOSSES, Loss
 from ..regularizers import REGULARIZERS, Regularizer
 from ..solvers import SOLVERS, Problem, Solution, Solver, choose_solver, explain_solver
+from ._chosen import Chosen
 from ._documented import Documented
 from ._inputs import check_inputs, is_pairwise, is_precomputed, make_kernels
 from ._logging import LOGGER
@@ -34,7 +35,7 @@ class Tuning(Protocol):
     def parts(self, kept: Index) -> list[Index]:
         """The samples, by position among those kept, that tuning leaves in or out together."""
 
-    def choose(self, problems: list[Problem], kept: Index) -> list[Problem]:
+    def choose(self, problems: list[Problem], kept: Index) -> list[Chosen]:
         """The problems as they are to be solved."""
 
 
@@ -124,9 +125,9 @@ class BaseMKL(Documented, BaseEstimator):
         """
         began = time.perf_counter()
         problems, kept = self._assemble(X, Ys, loss, s, cost, tuning)
-        problems = tuning.choose(problems, kept) if tuning else self._as_given(problems)
-        problems = [self._ready(problem) for problem in problems]
-        solutions = [self._solve(problem) for problem in problems]
+        chosen = tuning.choose(problems, kept) if tuning else self._as_given(problems)
+        chosen = [one._replace(problem=self._ready(one.problem)) for one in chosen]
+        problems, solutions = [one.problem for one in chosen], [self._solve(one) for one in chosen]
         self.loss_, self.regularizer_ = loss, problems[0].regularizer
         self._publish(problems, solutions, kept, len(cost))
         LOGGER.info(
@@ -160,9 +161,9 @@ class BaseMKL(Documented, BaseEstimator):
         ]
         return problems, kept
 
-    def _as_given(self, problems: list[Problem]) -> list[Problem]:
+    def _as_given(self, problems: list[Problem]) -> list[Chosen]:
         """The problems with the C of the estimator."""
-        return [replace(problem, C=float(self.C)) for problem in problems]
+        return [Chosen(replace(problem, C=float(self.C))) for problem in problems]
 
     def _fit_kernels(
         self, X: Any, s: Array | None, kept: Index, parts: list[Index] | None = None
@@ -173,9 +174,9 @@ class BaseMKL(Documented, BaseEstimator):
             return FactoredBank([Z[kept] for Z in factors])
         stream = self.kernels_.fit_grams(X, sample_weight=s)
         bank = PackedBank(len(kept), self.kernels_.n_kernels_, self.dtype, parts)
-        everything = len(kept) == self.kernels_.n_samples_
-        for m, K in stream:
-            bank.set_kernel(m, K if everything else K[np.ix_(kept, kept)])
+        if len(kept) < self.kernels_.n_samples_:
+            stream = ((m, K[np.ix_(kept, kept)]) for m, K in stream)
+        bank.set_kernels(stream)
         return bank
 
     def _make_regularizer(self) -> Regularizer:
@@ -187,8 +188,10 @@ class BaseMKL(Documented, BaseEstimator):
         sources = [row["source"] for row in self.kernels_.rows_]
         return replace(problem, regularizer=problem.regularizer.for_training(problem, sources))
 
-    def _solve(self, problem: Problem) -> Solution:
-        solution = self._make_solver(problem).solve(problem)
+    def _solve(self, chosen: Chosen) -> Solution:
+        problem, solver = chosen.problem, self._make_solver(chosen.problem)
+        start = chosen.near(solver) if problem.regularizer.convex else None  # else minima differ
+        solution = solver.solve(problem, start)
         reason = explain_solver(problem) if _is_automatic(self.solver) else ""
         return replace(solution, reason=reason)
 

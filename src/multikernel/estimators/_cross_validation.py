@@ -13,6 +13,7 @@ from sklearn.model_selection import check_cv
 from .._component import Array
 from ..banks.base import Index
 from ..solvers import Problem
+from ._chosen import Chosen
 from ._sample_weights import check_sample_weight
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class CrossValidation:
         part = np.unique(trains, axis=0, return_inverse=True)[1].ravel()
         return np.split(np.argsort(part, kind="stable"), np.cumsum(np.bincount(part))[:-1])
 
-    def choose(self, problems: list[Problem], kept: Index) -> list[Problem]:
+    def choose(self, problems: list[Problem], kept: Index) -> list[Chosen]:
         """The problems with the parameters that predict held-out samples best."""
         s = check_sample_weight(self.sample_weight, len(self.y))
         weights = None if s is None else s[kept]

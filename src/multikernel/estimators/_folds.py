@@ -31,6 +31,25 @@ def restrict_start(start: Solution, samples: Index) -> Solution:
     return replace(start, dual_coef=start.dual_coef[samples])
 
 
+def mean_of_folds(
+    solutions: Sequence[Solution], trains: Sequence[Index], n_samples: int
+) -> Solution:
+    """Solutions on some of the samples each as the start of one on all of them."""
+    total, count = np.zeros((n_samples, solutions[0].dual_coef.shape[1])), np.zeros((n_samples, 1))
+    for solution, train in zip(solutions, trains, strict=True):
+        np.add.at(total, train, solution.dual_coef)
+        np.add.at(count, train, 1.0)
+    atoms = [s.atom_weights for s in solutions if s.atom_weights is not None]
+    return replace(
+        solutions[0],
+        dual_coef=total / np.maximum(count, 1.0),
+        intercept=np.mean([s.intercept for s in solutions], axis=0),
+        weights=np.mean([s.weights for s in solutions], axis=0),
+        sq_norms=np.mean([s.sq_norms for s in solutions], axis=0),
+        atom_weights=np.mean(atoms, axis=0) if atoms else None,
+    )
+
+
 def decisions(bank: Bank, solutions: Sequence[Solution], train: Index, test: Index) -> list[Array]:
     r"""What solutions on the samples ``train`` say about the samples ``test``, intercept included.
 

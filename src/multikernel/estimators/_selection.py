@@ -20,15 +20,18 @@ from sklearn.utils import check_scalar
 from .._component import Array
 from ..banks.base import Index
 from ..regularizers import Regularizer
-from ..solvers import Problem, Solver, regularization_path
+from ..solvers import Problem, Solution, Solver, regularization_path
 from ._base import BaseMKL, make_solver
+from ._chosen import Chosen
 from ._cross_validation import Fold
-from ._folds import decisions, restrict
+from ._folds import decisions, mean_of_folds, restrict
 from ._logging import LOGGER
 
 _LOWEST, _HIGHEST = -2, 3  # decades of the default C, for kernels of unit variance
 _SELECTIONS = ("best", "one_se")
 _PREFIX = "regularizer__"
+_ROUGH = 1e-3  # gap of fits for which sums in single precision are exact enough
+_STEEPEST = 1e3  # curvature of the data term, in units of the kernels, up to which they are
 
 
 class Candidate(NamedTuple):
@@ -45,11 +48,25 @@ class Candidate(NamedTuple):
 
 
 class FoldResult(NamedTuple):
-    """What the models of one fold say about its test samples, in the order of the candidates."""
+    """The models of one fold, in the order of the candidates, and what they say of its samples.
+
+    Attributes
+    ----------
+    decisions : list of arrays of shape (n_test, n_outputs)
+    n_active : list of float
+    n_unsettled : int
+        Fits that did not reach their tolerance.
+    train : array of int
+        The samples that the solutions belong to, in their order.
+    solutions : list of lists of Solution
+        For every candidate one per problem.
+    """
 
     decisions: list[Array]
-    n_active: list[float]
+    n_active: list[np.floating[Any]]
     n_unsettled: int
+    train: Index
+    solutions: list[list[Solution]]
 
 
 @dataclass(frozen=True)
@@ -65,24 +82,28 @@ class PathPlan:
 
     def run(self, problems: Sequence[Problem], fold: Fold) -> FoldResult:
         """Fit the training samples of a fold and predict its test samples."""
-        paths, n_active, n_unsettled = [], [], 0
         train, test = problems[0].bank.best_order(fold[0]), fold[1]
         parts = [restrict(problem, train) for problem in problems]
+        outputs, found = [], []
         for regularizer in self.regularizers:
-            outputs, active = [], []
-            for problem, part in zip(problems, parts, strict=True):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", ConvergenceWarning)  # counted below
-                    ready = regularizer.for_training(part, self.sources)
-                    part = replace(part, regularizer=ready)
-                    path = regularization_path(part, self.Cs, solver=self._solver(part))
-                outputs.append(decisions(problem.bank, path, train, test))
-                active.append([np.count_nonzero(solution.weights) for solution in path])
-                n_unsettled += sum(not solution.converged for solution in path)
-            paths.append([np.hstack(F) for F in zip(*outputs, strict=True)])
-            n_active.append(np.mean(active, axis=0))
-        by_C = [F for at_C in zip(*paths, strict=True) for F in at_C]
-        return FoldResult(by_C, np.transpose(n_active).ravel().tolist(), n_unsettled)
+            paths = [self._path(part, regularizer) for part in parts]
+            F = [
+                decisions(problem.bank, path, train, test)
+                for problem, path in zip(problems, paths, strict=True)
+            ]
+            outputs.append([np.hstack(at_C) for at_C in zip(*F, strict=True)])
+            found.append([list(at_C) for at_C in zip(*paths, strict=True)])
+        solutions = _by_C(found)
+        active = [np.mean([np.count_nonzero(s.weights) for s in models]) for models in solutions]
+        n_unsettled = sum(not s.converged for models in solutions for s in models)
+        return FoldResult(_by_C(outputs), active, n_unsettled, train, solutions)
+
+    def _path(self, part: Problem, regularizer: Regularizer) -> list[Solution]:
+        """The solutions of a problem for every C."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # counted by run
+            part = replace(part, regularizer=regularizer.for_training(part, self.sources))
+            return regularization_path(part, self.Cs, solver=self._solver(part))
 
     def _solver(self, problem: Problem) -> Solver:
         """The solver asked for, at a tolerance no finer than that of the folds."""
@@ -121,7 +142,7 @@ class SelectsParameters(BaseMKL):
 
     def _select(
         self, problems: list[Problem], folds: list[Fold], y: Array, s: Array | None
-    ) -> list[Problem]:
+    ) -> list[Chosen]:
         """The problems with the C and the regularizer that predict held-out samples best.
 
         Parameters
@@ -140,9 +161,15 @@ class SelectsParameters(BaseMKL):
         sources = [row["source"] for row in self.kernels_.rows_]
         plan = PathPlan(Cs, regularizers, sources, self.solver, self.cv_tol, self.max_iter)
         self._check_folds(problems, folds)
-        results: list[FoldResult] = Parallel(n_jobs=self.n_jobs)(
-            delayed(plan.run)(problems, fold) for fold in folds
-        )
+        bank = problems[0].bank
+        bank = bank.rough() if self.cv_tol >= _ROUGH and _is_mild(problems, Cs) else bank
+        rough = [replace(problem, bank=bank) for problem in problems]
+        results = self._fit_folds(plan, rough, folds)
+        if bank is not problems[0].bank:
+            failed = [k for k, result in enumerate(results) if result.n_unsettled]
+            again = self._fit_folds(plan, problems, [folds[k] for k in failed])
+            for k, result in zip(failed, again, strict=True):
+                results[k] = result
         self.candidates_ = [Candidate(float(C), setting) for C in Cs for setting in settings]
         self.scores_ = self._score(results, y, s, folds)
         self.n_active_ = np.mean([result.n_active for result in results], axis=0)
@@ -162,7 +189,19 @@ class SelectsParameters(BaseMKL):
             len(self.candidates_),
         )
         regularizer = regularizers[settings.index(best.setting)]
-        return [replace(problem, C=best.C, regularizer=regularizer) for problem in problems]
+        models = zip(*[result.solutions[self.best_index_] for result in results], strict=True)
+        starts = [mean_of_folds(m, [result.train for result in results], len(y)) for m in models]
+        return [
+            Chosen(replace(problem, C=best.C, regularizer=regularizer), bank, start, self.cv_tol)
+            for problem, start in zip(problems, starts, strict=True)
+        ]
+
+    def _fit_folds(
+        self, plan: PathPlan, problems: list[Problem], folds: list[Fold]
+    ) -> list[FoldResult]:
+        """What every fold finds, by as many workers as the user asks for."""
+        run = delayed(plan.run)
+        return list(Parallel(n_jobs=self.n_jobs)(run(problems, fold) for fold in folds))
 
     def _check_folds(self, problems: list[Problem], folds: list[Fold]) -> None:
         """Refuse folds in which a model could not be fitted or scored."""
@@ -257,6 +296,20 @@ class _FromDecisions:
                 "decisions such as scoring='roc_auc'."
             )
         return np.asarray(self._estimator._predict_proba_from(F))
+
+
+def _is_mild(problems: list[Problem], Cs: Array) -> bool:
+    r"""Whether no rounding of the kernels matters beside :math:`W^{-1}`, in :math:`K + W^{-1}`."""
+    if not problems[0].loss.smooth:
+        return False  # kinks have no bound of the curvature
+    largest = float(problems[0].bank.mean_diagonals().max())
+    curvature = problems[0].loss.curvature_bound * max(float(p.cost.max()) for p in problems)
+    return float(Cs[-1]) * curvature * largest <= _STEEPEST
+
+
+def _by_C(found: list[list[Any]]) -> list[Any]:
+    """What was found for every regularizer and C in the order of the candidates."""
+    return [model for at_C in zip(*found, strict=True) for model in at_C]
 
 
 def _choose(scores: Array, Cs: Sequence[float], n_active: Array, selection: str) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from .._component import Array
-from .._linalg import cholesky
+from .._linalg import DefiniteSystem, cholesky
 
 _NEGLIGIBLE = 1e-200  # curvature below this is treated as none
 _EXACT = 1e-14  # of the squared gradient that conjugate gradients may leave of a system
@@ -55,8 +55,8 @@ class Curvature(Protocol):
     def times(self, V: Array) -> Array:
         """The product W V."""
 
-    def system(self, K: Any, fit_intercept: bool) -> NewtonSystem:
-        """The Newton system with the combined kernel K."""
+    def system(self, K: Any, fit_intercept: bool, rough: bool) -> NewtonSystem:
+        """The Newton system with the combined kernel K, to a few digits where rough will do."""
 
 
 class NewtonSystem(Protocol):
@@ -88,12 +88,12 @@ class DiagonalCurvature:
         """The product W V."""
         return self.W[:, :, np.newaxis] * V
 
-    def system(self, K: Array, fit_intercept: bool) -> NewtonSystem:
+    def system(self, K: Array, fit_intercept: bool, rough: bool = False) -> NewtonSystem:
         """One factor per output, or one for all where their curvatures agree."""
         if np.all(self.W[:, :1] == self.W):
-            outputs = [_Output(K, self.W[:, 0], fit_intercept)] * self.W.shape[1]
+            outputs = [_Output(K, self.W[:, 0], fit_intercept, rough)] * self.W.shape[1]
         else:
-            outputs = [_Output(K, w, fit_intercept) for w in self.W.T]
+            outputs = [_Output(K, w, fit_intercept, rough) for w in self.W.T]
         return _Separate(self, outputs)
 
 
@@ -118,24 +118,24 @@ class _Separate:
 class _Output:
     """The system of one output, on the samples where the loss is curved."""
 
-    def __init__(self, K: Array, w: Array, fit_intercept: bool) -> None:
+    def __init__(self, K: Array, w: Array, fit_intercept: bool, rough: bool) -> None:
         self.curved = np.flatnonzero(w > _NEGLIGIBLE)
         self.flat = np.flatnonzero(w <= _NEGLIGIBLE)
         self.w = w[self.curved]
         self.fit_intercept = fit_intercept and len(self.curved) > 0
         self.K_flat = K[np.ix_(self.curved, self.flat)]
         K_curved = K[np.ix_(self.curved, self.curved)] if len(self.flat) else K
-        self.factor = cholesky(K_curved, 1 / self.w)  # A = K_SS + W_S⁻¹
-        self.ones = cho_solve(self.factor, np.ones(len(self.w)), check_finite=False)
+        self.system = DefiniteSystem(K_curved, 1 / self.w, rough)  # A = K_SS + W_S⁻¹
+        self.ones = self.system.solve(np.ones((len(self.w), 1)))
 
     def solve(self, r: Array) -> tuple[Array, Array]:
         alpha = r.copy()  # α = r where W = 0
         rhs = r[self.curved] / self.w[:, np.newaxis] - self.K_flat @ r[self.flat]
-        u = cho_solve(self.factor, rhs, check_finite=False)
+        u = self.system.solve(rhs)
         b = np.zeros(r.shape[1])
         if self.fit_intercept:
             b = (u.sum(axis=0) + r[self.flat].sum(axis=0)) / self.ones.sum()  # 1ᵀα = 0
-            u -= self.ones[:, np.newaxis] * b  # α = A⁻¹ (rhs − 1 b)
+            u -= self.ones * b  # α = A⁻¹ (rhs − 1 b)
         alpha[self.curved] = u
         return alpha, b
 
@@ -167,7 +167,7 @@ class SoftmaxCurvature:
         r"""The mean curvature of the classes, :math:`\mathrm{tr}\,W_i` by their number, (n,)."""
         return np.asarray(np.mean(self.D * (1 - self.D / self.cost), axis=1))
 
-    def system(self, K: Kernel, fit_intercept: bool) -> NewtonSystem:
+    def system(self, K: Kernel, fit_intercept: bool, rough: bool = False) -> NewtonSystem:
         """Conjugate gradients, near to the system of classes that are all alike."""
         return _ConjugateGradients(K, self, fit_intercept)
 

@@ -30,6 +30,7 @@ _WIDEST = 1e5  # proximal step, relative to the first
 _STEEP = 1e3  # or, if more, to the slopes of the losses
 _RUNAWAY = 1e6  # coefficients beyond this multiple of their bound carry no information
 _ROUNDING = 1e-14
+_DIGITS = 1e-10  # of the kernels, above which steps need not be more exact than they are
 _TOO_FAR = 0.1  # slope of the objective at a start, relative to its value
 _STIFF = 1e9  # curvature of a kink, relative to that of the kernel
 
@@ -178,11 +179,11 @@ def _cold_start(problem: Problem) -> Start:
 def _newton(term: DataTerm, problem: Problem, K: Kernel, start: Start, tol: float) -> Machine:
     """Newton's method with an exact line search on the primal, quadratically convergent."""
     alpha, b = start
-    f = K @ alpha
+    f, rough = K @ alpha, problem.bank.rounding > _DIGITS
     for _ in range(_MAX_NEWTON):
         z = f + b
         rho, curvature = term.gradient(z), term.curvature(z)
-        system = curvature.system(K, problem.fit_intercept)
+        system = curvature.system(K, problem.fit_intercept, rough)
         r = (
             curvature.times(z[:, :, np.newaxis]) - rho[:, :, np.newaxis]
         )  # (I + WK) α⁺ + W1b⁺ = Wz − ρ

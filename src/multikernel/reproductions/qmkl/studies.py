@@ -65,8 +65,7 @@ def fold_kernels(study: Study, train: Index, test: Index) -> FoldKernels:
     X = prepare.fit(study.X[train], study.y[train]).transform(study.X[train])
     stream = kernels.fit_grams(X)
     bank = PackedBank(kernels.n_samples_, kernels.n_kernels_)
-    for m, K in stream:
-        bank.set_kernel(m, K)
+    bank.set_kernels(stream)
     cross = np.empty((kernels.n_kernels_, len(test), len(train)))
     for m, K in kernels.cross(prepare.transform(study.X[test])):
         cross[m] = K

@@ -52,8 +52,7 @@ def fit_bank(kernels: KernelSet, X: Array) -> PackedBank:
     """Learn scales from training samples, and keep their Gram matrices."""
     stream = kernels.fit_grams(X)
     bank = PackedBank(len(X), kernels.n_kernels_)
-    for m, K in stream:
-        bank.set_kernel(m, K)
+    bank.set_kernels(stream)
     return bank
 
 

@@ -1,0 +1,41 @@
+"""Chosen: a problem whose parameters are settled, and where its solution is to begin."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ..banks import Bank
+from ..solvers import Problem, Solution, Solver
+
+
+class Chosen(NamedTuple):
+    """A problem to be solved and, where the folds of a cross-validation tell one, where to begin.
+
+    Attributes
+    ----------
+    problem : Problem
+    bank : Bank, optional
+        The same kernels as those of the problem, perhaps less exact, for the first steps.
+    start : Solution, optional
+    tol : float
+        Where the first steps end.
+    """
+
+    problem: Problem
+    bank: Bank | None = None
+    start: Solution | None = None
+    tol: float = np.inf
+
+    def near(self, solver: Solver) -> Solution | None:
+        """A solution from which the last steps begin."""
+        if self.bank is None or self.bank is self.problem.bank:
+            return self.start
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the last steps have the last word
+            coarse = replace(solver, tol=max(solver.tol, self.tol))
+            return coarse.solve(replace(self.problem, bank=self.bank), self.start)
