@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -69,11 +68,8 @@ def check_gram(K: Array, name: str, *, definite: bool = True) -> None:
         check_definite(K, name)
 
 
-def are_grams(matrices: Sequence[Array], *, definite: bool = True) -> bool:
-    """Whether several small matrices pass :func:`check_gram`, all at once; False where in doubt."""
-    if len(matrices) == 1 or len({K.shape for K in matrices}) > 1:
-        return False
-    K = np.stack(matrices)
+def are_grams(K: Array, *, definite: bool = True) -> bool:
+    """Whether all matrices of a stack pass :func:`check_gram`; False where in doubt."""
     with np.errstate(all="ignore"):
         sums = K @ np.ones(K.shape[2], dtype=K.dtype)
     if not np.isfinite(sums).all() or not _are_symmetric(K):

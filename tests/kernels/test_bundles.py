@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 
 import numpy as np
@@ -20,8 +21,8 @@ from sklearn.model_selection import (
     train_test_split,
 )
 
-from multikernel import MKLClassifier
-from multikernel._validation import are_grams
+from multikernel import MKLClassifier, _validation
+from multikernel._validation import are_grams, check_gram
 from multikernel.kernels import (
     RBF,
     ExpDistance,
@@ -402,12 +403,12 @@ REFUSED = {
 
 def test_one_bad_matrix_among_small_ones_is_refused_by_name(stack):
     good = {f"k{m}": stack[:, :, 0] + m for m in range(4)}
-    assert are_grams(list(good.values()))
+    assert are_grams(np.stack(list(good.values())))
     PrecomputedKernels().fit(KernelBundle(good))
     bad = not_psd(stack)[:, :, 1]
-    assert not are_grams([*good.values(), bad])
-    assert are_grams([*good.values(), bad], definite=False)
-    assert not are_grams([*good.values(), np.tril(bad)], definite=False)
+    assert not are_grams(np.stack([*good.values(), bad]))
+    assert are_grams(np.stack([*good.values(), bad]), definite=False)
+    assert not are_grams(np.stack([*good.values(), np.tril(bad)]), definite=False)
     with pytest.raises(ValueError, match="'bad' must be positive semi-definite"):
         PrecomputedKernels().fit(KernelBundle(good | {"bad": bad, "z": stack[:, :, 0]}))
     unlike = {name: np.eye(24) for name in "abc"}  # good kernels and bad distances
@@ -490,3 +491,32 @@ def test_tables_of_differently_labelled_rows_are_refused(rng):
     ViewBundle({"a": a, "b": b, "c": rng.normal(size=(6, 1)), "d": b.reset_index(drop=True)})
     with pytest.raises(ValueError, match=r"different row labels.*b\.loc\[a\.index"):
         ViewBundle({"a": a, "b": b.iloc[::-1]})
+
+
+@pytest.mark.parametrize("normalize", ["variance", "center", "trace", "cosine", None])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_small_kernels_are_normalised_together_as_one_by_one(normalize, weighted, rng):
+    Z = rng.normal(size=(60, 9, 4))
+    grams = {f"k{m}": (Z[m] @ Z[m].T).astype("f4" if m % 2 else "f8") for m in range(59)}
+    K = KernelBundle(grams | {"constant": np.ones((9, 9))})
+    weight = rng.integers(1, 4, 9) if weighted else None
+    single, together = (PrecomputedKernels(normalize=normalize) for _ in range(2))
+    expected = dense(single.fit_grams(K, sample_weight=weight))
+    stacks = list(together.fit_stacks(K, sample_weight=weight))
+    assert len(stacks) == 1
+    ((ms, Ks),) = stacks
+    assert ms.tolist() == list(range(60))
+    assert_allclose(Ks, expected, atol=1e-12)
+    assert together.n_base_computations_ == single.n_base_computations_
+    A, d = rng.normal(size=9), rng.random(60)
+    assert_allclose(together.cross_combine(K, d, A), single.cross_combine(K, d, A), atol=1e-9)
+
+
+def test_large_matrices_are_tested_in_single_precision(rng, monkeypatch):
+    Z = rng.normal(size=(520, 3))
+    seen = []
+    monkeypatch.setattr(_validation, "check_definite", lambda K, name: seen.append(name))
+    for bad, scale in itertools.product((-1e-7, -1e-3), (1.0, 1e-60)):  # nothing fits into zero
+        K = scale * (Z @ Z.T / np.max(np.sum(Z**2, axis=1)) + bad * np.eye(520))
+        check_gram(K, f"{bad:g}, {scale:g}")
+    assert seen == ["-1e-07, 1e-60", "-0.001, 1", "-0.001, 1e-60"]

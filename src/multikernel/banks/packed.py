@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations_with_replacement, islice, pairwise
+from itertools import combinations_with_replacement, pairwise
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from .base import Bank, Index
 
 _MAX_PARTS = 32  # and tiles of 528 pairs
 _MIN_TILE = 1 << 16  # entries, below which tiles cost more than copies of some samples
-_TOGETHER = 1 << 18  # entries of small matrices that are stored at once
 _MOST = 0.7  # share of kernels above which it costs less to sweep over all
 
 
@@ -114,7 +113,7 @@ class PackedBank(Bank):
         """Pack an array of shape (n_kernels, n, n) or a sequence of (n, n) matrices."""
         matrices = list(grams)
         bank = cls(len(matrices[0]), len(matrices), dtype)
-        bank.set_kernels(enumerate(matrices))
+        bank.set_kernels((np.array([m]), K[np.newaxis]) for m, K in enumerate(matrices))
         return bank
 
     @property
@@ -134,15 +133,13 @@ class PackedBank(Bank):
 
     def set_kernel(self, m: int, K: Array) -> None:
         """Store the symmetric matrix K of shape (n, n) as kernel m."""
-        self.set_kernels([(m, K)])
+        self.set_kernels([(np.array([m]), K[np.newaxis])])
 
-    def set_kernels(self, stream: Iterable[tuple[int, Array]]) -> None:
-        """Store symmetric matrices of shape (n, n), each after its number; small ones together."""
-        pairs, entries = iter(stream), list(self._entries())
-        while batch := list(islice(pairs, max(1, _TOGETHER // self.n_samples**2))):
-            where = as_slice(np.array([m for m, _ in batch]))
-            matrices = [K[np.newaxis] for _, K in batch]
-            Ks = np.concatenate(matrices) if len(batch) > 1 else matrices[0]
+    def set_kernels(self, stacks: Iterable[tuple[Index, Array]]) -> None:
+        """Store pairs (ms, Ks): the symmetric matrix Ks[i] of shape (n, n) as kernel ms[i]."""
+        entries = list(self._entries())
+        for ms, Ks in stacks:
+            where = as_slice(ms)
             for (tile, rows, columns), chosen in zip(self._each_tile(), entries, strict=True):
                 if chosen is None:
                     tile[where] = Ks[:, rows, columns]

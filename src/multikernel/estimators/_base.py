@@ -172,11 +172,11 @@ class BaseMKL(Documented, BaseEstimator):
         self.kernels_ = make_kernels(self.kernels, self.normalize, X)
         if (factors := self.kernels_.fit_factors(X, sample_weight=s)) is not None:
             return FactoredBank([Z[kept] for Z in factors])
-        stream = self.kernels_.fit_grams(X, sample_weight=s)
+        stacks = self.kernels_.fit_stacks(X, sample_weight=s)
         bank = PackedBank(len(kept), self.kernels_.n_kernels_, self.dtype, parts)
         if len(kept) < self.kernels_.n_samples_:
-            stream = ((m, K[np.ix_(kept, kept)]) for m, K in stream)
-        bank.set_kernels(stream)
+            stacks = ((ms, Ks[:, kept[:, np.newaxis], kept]) for ms, Ks in stacks)
+        bank.set_kernels(stacks)
         return bank
 
     def _make_regularizer(self) -> Regularizer:

@@ -124,7 +124,7 @@ class Kernels(Component, ABC):
             Weights of the samples in medians, means and variances, such that an integer weight
             equals repetition.
         """
-        for _ in self.fit_grams(X, y, sample_weight):
+        for _ in self.fit_stacks(X, y, sample_weight):
             pass
         return self
 
@@ -136,6 +136,18 @@ class Kernels(Component, ABC):
         ``n_kernels_``, ``n_samples_`` and ``names_`` are known at once; the rest is learned by the
         time the stream is exhausted. Each K is new and may be modified; m need not be in order.
         """
+        self._begin(X, sample_weight)
+        return self._stream()
+
+    def fit_stacks(
+        self, X: Any, y: Any = None, sample_weight: Any = None
+    ) -> Iterator[tuple[Index, Array]]:
+        """Like ``fit_grams``, in pairs (ms, Ks) with Ks[i] of kernel ms[i], small ones together."""
+        self._begin(X, sample_weight)
+        return self._stacks()
+
+    def _begin(self, X: Any, sample_weight: Any) -> None:
+        """Open the training data and name the kernels on it."""
         self.present_ = {}
         self.groups_ = self._open(X)
         self.samples_ = np.arange(self.n_samples_)
@@ -146,7 +158,6 @@ class Kernels(Component, ABC):
         self.n_kernels_ = len(self.names_)
         self.n_base_computations_ = 0
         self.rows_ = [kernel.row() for kernel in self._kernels()]
-        return self._stream()
 
     def fit_factors(self, X: Any, y: Any = None, sample_weight: Any = None) -> list[Array] | None:
         r"""Like ``fit``, with factors :math:`Z_m` of the training Grams :math:`Z_m Z_m^\top`.
@@ -160,6 +171,10 @@ class Kernels(Component, ABC):
         """Stream the normalised training Grams again, recomputed from the training data."""
         self._require_unrestricted("grams")
         return self._stream()
+
+    def _stacks(self) -> Iterator[tuple[Index, Array]]:
+        for m, K in self._stream():
+            yield np.array([m]), K[np.newaxis]
 
     def _stream(self) -> Iterator[tuple[int, Array]]:
         for group, base in zip(self.groups_, self._training_bases(), strict=True):

@@ -95,7 +95,7 @@ class KernelSet(Kernels):
         None, and nothing learned, unless every kernel is linear on few features: at most a
         twentieth of the samples, on average.
         """
-        self.fit_grams(X, y, sample_weight)  # opens the data; its stream is not used
+        self._begin(X, sample_weight)
         pairs = [
             (kernel, self.views_[_key(group)]) for group in self.groups_ for kernel in group.kernels
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -29,6 +30,12 @@ class Unnormalized(Component):
     def fit_transform(self, K: Array, share: Array) -> Array:
         """Learn from a square training Gram matrix and normalise it in place."""
         return K
+
+    @staticmethod
+    def fit_transform_stack(normalizers: Sequence[Any], Ks: Array, share: Array) -> None:
+        """Let normalisations of one kind learn from a stack of Gram matrices, each from its own."""
+        for normalizer, K in zip(normalizers, Ks, strict=True):
+            normalizer.fit_transform(K, share)
 
     def fit_factor(self, Z: Array, share: Array) -> Array:
         r"""Learn from a factor of the training Gram matrix :math:`Z Z^\top` and normalise it."""
@@ -158,6 +165,17 @@ class Center(Unnormalized):
         sides[0] = self.means_ - self.mean_ / 2
         f = self.factor_  # f (K − s 1ᵀ − 1 sᵀ) in one pass
         return np.asarray(dgemm(-f, sides, sides[::-1], f, K.T, trans_a=True, overwrite_c=True).T)
+
+    @staticmethod
+    def fit_transform_stack(normalizers: Sequence[Any], Ks: Array, share: Array) -> None:
+        """Learn the means and subtract them, of all matrices at once."""
+        for normalizer, K, means in zip(normalizers, Ks, Ks @ share, strict=True):
+            normalizer._fit(np.diagonal(K), means, share)
+        sides = np.array([normalizer.means_ - normalizer.mean_ / 2 for normalizer in normalizers])
+        Ks -= sides[:, :, np.newaxis]
+        Ks -= sides[:, np.newaxis, :]
+        factors = np.array([normalizer.factor_ for normalizer in normalizers])
+        Ks *= factors[:, np.newaxis, np.newaxis]
 
     def fit_factor(self, Z: Array, share: Array) -> Array:
         """Learn the means, and subtract that of the rows."""

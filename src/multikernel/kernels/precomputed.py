@@ -122,14 +122,31 @@ class PrecomputedKernels(Kernels):
     def _training_bases(self) -> Iterator[Array]:
         if self.training_ is None:
             raise ValueError("grams needs the training kernels, which restrict has dropped.")
-        count = max(1, _TOGETHER // self.n_samples_**2)
+        for group in self.groups_:
+            K = self._matrix(self.training_, group.source)
+            self._check(K, group.source)
+            yield K
+
+    def _stacks(self) -> Iterator[tuple[Index, Array]]:
+        """Small Gram matrices are checked and normalised together."""
+        count = _TOGETHER // self.n_samples_**2
+        if count < 2 or self.kind_ == "distance" or self.present_:
+            yield from super()._stacks()
+            return
+        training: Any = self.training_
         for batch in gen_batches(len(self.groups_), count):
-            sources = [group.source for group in self.groups_[batch]]
-            matrices = [self._matrix(self.training_, source) for source in sources]
-            if self.kind_ == "distance" or not are_grams(matrices, definite=self.check_psd):
-                for K, source in zip(matrices, sources, strict=True):
-                    self._check(K, source)
-            yield from matrices
+            groups = self.groups_[batch]
+            matrices = [self._matrix(training, group.source) for group in groups]
+            Ks = np.stack(matrices)
+            if not are_grams(Ks, definite=self.check_psd):
+                for K, group in zip(matrices, groups, strict=True):
+                    self._check(K, group.source)
+            kernels = [group.kernels[0] for group in groups]
+            normalizers = [kernel.normalizer for kernel in kernels]
+            self.n_base_computations_ += len(kernels)
+            Ks = Ks.astype(np.float64, copy=False)
+            normalizers[0].fit_transform_stack(normalizers, Ks, self.share_)
+            yield np.array([kernel.index for kernel in kernels]), Ks
 
     def _matrix(self, training: KernelBundle, source: str) -> Array:
         """The matrix of a source between the training samples that have it."""

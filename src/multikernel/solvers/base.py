@@ -115,11 +115,14 @@ class Problem:
         conjugate = self.cost * self.loss.conjugate(self.y, -alpha / self.cost)
         return -float(np.sum(conjugate)) - float(np.sum(alpha * self.known))
 
-    def best_intercept(self, f: Array) -> Array:
-        """The best constants to add to the functions f; zero where there is no intercept."""
+    def best_intercept(self, f: Array, near: Array | float = 0.0) -> Array:
+        """The best constants to add to the functions f; zero where there is no intercept.
+
+        They are found the sooner, the nearer they are to ``near``.
+        """
         if not self.fit_intercept:
             return np.zeros(self.y.shape[1])
-        return self.loss.best_intercept(self.y, f + self.known, self.cost)
+        return near + self.loss.best_intercept(self.y, f + self.known + near, self.cost)
 
     def into_reach(self, f: Array, b: Array) -> tuple[float, Array]:
         r"""The largest t in (0, 1] for which :math:`t f` has a finite loss, and its intercept.

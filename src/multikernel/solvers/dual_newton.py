@@ -55,6 +55,7 @@ class DualNewton(Solver):
         point = _first_point(problem, start)
         share = 0.3 if problem.loss.smooth else 0.01  # of the gap: how well a model is solved
         least = 0.1 * self.tol
+        b: Array | float = 0.0 if start is None else start.intercept
         near: Start | None = None  # where the last model of coupled outputs was minimal
         for _ in range(self.max_iter):
             alpha, G = point.alpha, point.G
@@ -64,7 +65,7 @@ class DualNewton(Solver):
                 f = K @ alpha
             else:
                 f = np.tensordot(d, point.V, axes=1)  # Σ d_m K_m α
-            b = problem.best_intercept(f)
+            b = problem.best_intercept(f, near=b)
             progress.record(d, alpha, b, G, f)
             if progress.converged:
                 break
@@ -72,6 +73,7 @@ class DualNewton(Solver):
             model = replace(problem, offset=problem.known + f - B @ alpha)  # B α⁺ + (K_d − B) α
             tol = float(np.clip(share * progress.gap, least, 1.0))
             machine = fit_fixed_weights(model, B, tol, near or Start(alpha, b))
+            b = machine.b
             near = machine.point if problem.loss.couples_outputs else None
             last, point = point, _sweep(problem, machine.alpha, d)
             if problem.dual_objective(*point[:2]) <= problem.dual_objective(*last[:2]):

@@ -229,7 +229,7 @@ def _feasible(problem: Problem, K: Kernel, machine: Machine) -> Machine:
         alpha = -SmoothTerm(problem).gradient(machine.f + machine.b)
     alpha = problem.feasible_dual(alpha)
     f = K @ alpha
-    b = problem.best_intercept(f)
+    b = problem.best_intercept(f, near=machine.b)
     point = machine.point if coupled else Start(alpha, b)
     return machine._replace(alpha=alpha, f=f, b=b, point=point)
 

@@ -63,9 +63,9 @@ def fold_kernels(study: Study, train: Index, test: Index) -> FoldKernels:
     """Make all kernels; whatever is learned for them is learned from training samples."""
     prepare, kernels = clone(study.prepare), clone(study.kernels)
     X = prepare.fit(study.X[train], study.y[train]).transform(study.X[train])
-    stream = kernels.fit_grams(X)
+    stacks = kernels.fit_stacks(X)
     bank = PackedBank(kernels.n_samples_, kernels.n_kernels_)
-    bank.set_kernels(stream)
+    bank.set_kernels(stacks)
     cross = np.empty((kernels.n_kernels_, len(test), len(train)))
     for m, K in kernels.cross(prepare.transform(study.X[test])):
         cross[m] = K

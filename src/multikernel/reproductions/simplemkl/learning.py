@@ -50,9 +50,9 @@ def kind_of(row: dict[str, Any]) -> str:
 
 def fit_bank(kernels: KernelSet, X: Array) -> PackedBank:
     """Learn scales from training samples, and keep their Gram matrices."""
-    stream = kernels.fit_grams(X)
+    stacks = kernels.fit_stacks(X)
     bank = PackedBank(len(X), kernels.n_kernels_)
-    bank.set_kernels(stream)
+    bank.set_kernels(stacks)
     return bank
 
 
