@@ -34,6 +34,7 @@ from multikernel.bayes.conjugate import (
     prune,
 )
 from multikernel.bayes.conjugate.joint import update_a_and_G
+from multikernel.bayes.conjugate.model import Gamma
 from multikernel.bayes.conjugate.probit import score_mean
 from multikernel.bayes.conjugate.prune import explained_share, pruned
 from multikernel.bayes.conjugate.run import run
@@ -49,6 +50,7 @@ from multikernel.bayes.conjugate.updates import (
     update_gam,
     update_lam,
     update_omega,
+    update_spread,
     update_ups,
 )
 
@@ -226,6 +228,27 @@ def test_joint_means_solve_the_system_exactly_when_asked(rng, monkeypatch):
     assert_allclose(again.a.var, q.a.var, rtol=1e-9)
     assert_allclose(again.a.trace_q, q.a.trace_q, rtol=1e-9)
     assert elbo(again, model, y) - elbo(q, model, y) < 1e-8
+
+
+def test_old_covariances_cost_the_bound_no_more_than_the_slack(rng):
+    q, model, design, _, y = warm(rng, 3, Model())
+    q = replace(q, a=update_spread(q, model, design))
+    near = np.array([1e-3, 0.1, 1.0])[:, None] * rng.normal(size=q.lam.scale.shape)
+    q = replace(q, lam=Gamma(q.lam.shape, q.lam.scale * np.exp(near)))
+    q = replace(q, ups=Gamma(q.ups.shape, q.ups.scale * np.exp([1e-3, 0.0, 0.0])))
+    q = rescaled(q, 1.7)  # old and new precisions alike
+    fresh = replace(q, a=update_spread(q, model, design))
+    best, slack = elbo(fresh, model, y), 0.3
+    loose = replace(q, a=update_spread(q, model, design, slack))
+    kept = np.all(loose.a.var == q.a.var, axis=1)
+    assert kept.tolist() == [True, True, False]
+    assert 0 < best - elbo(loose, model, y) <= slack
+    assert_allclose(loose.a.var[~kept], fresh.a.var[~kept], rtol=1e-12)
+    assert not np.any(np.all(fresh.a.var == q.a.var, axis=1))
+    Q, (lam, ups) = design.Q, loose.a.made_with  # those of the covariances, old or new
+    covs = np.linalg.inv(ups[:, None, None] * Q + lam[:, :, None] * np.eye(len(Q)))
+    assert_allclose(loose.a.var, np.einsum("oii->oi", covs), rtol=1e-8)
+    assert_allclose(loose.a.trace_q, np.einsum("ij,oji->o", Q, covs), rtol=1e-8)
 
 
 @pytest.mark.parametrize("tied", [False, True])

@@ -25,8 +25,8 @@ from scipy.linalg.blas import dsyrk
 
 from ..._component import Array
 from .design import Design
-from .model import Factors, Model, SampleWeights
-from .updates import intermediate_covariance, trace_q, update_G, weight_spread
+from .model import Factors, Model
+from .updates import intermediate_covariance, update_G, update_spread
 
 _MAX_STEPS = 6
 _PATIENCE = 2  # steps beyond which a preconditioner is old
@@ -108,10 +108,10 @@ class Preconditioner:
 
 
 def update_a_and_G(
-    q: Factors, model: Model, design: Design, P: Preconditioner | None
+    q: Factors, model: Model, design: Design, P: Preconditioner | None, slack: float = 0.0
 ) -> tuple[Factors, Preconditioner]:
-    """Covariances of sample weights, then both means together."""
-    var, log_det = weight_spread(q, model, design)
+    """Covariances of sample weights, old ones where they cost little, then both means together."""
+    a = update_spread(q, model, design, slack)
     V, spectrum = intermediate_covariance(q, model)
     ups = q.ups.mean[:, np.newaxis]
     mu = ups - ups**2 * spectrum
@@ -119,7 +119,7 @@ def update_a_and_G(
         P = P or Preconditioner(*q.a.mean.shape)
         P.renew(q.lam.mean, mu, V, design)
     mean, Ka, P.n_steps = _conjugate_gradients(q, model, design, (V, mu), P)
-    q = replace(q, a=SampleWeights(mean, var, log_det, trace_q(var, q), Ka))
+    q = replace(q, a=replace(a, mean=mean, Ka=Ka))
     return replace(q, G=update_G(q, model)), P
 
 

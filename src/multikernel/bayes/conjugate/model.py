@@ -162,6 +162,9 @@ class SampleWeights:
         The products of all kernels with the mean.
     X : array of shape (La, M, M) or None
         The traces :math:`\operatorname{tr}(K_m^\top \Sigma_o K_l)`, for the structured family.
+    made_with : pair of arrays or None
+        The precisions :math:`\lambda` and :math:`\upsilon` that the covariances were made with,
+        where these may be older than the factors of the precisions.
     """
 
     mean: Array
@@ -170,6 +173,7 @@ class SampleWeights:
     trace_q: Array
     Ka: Array
     X: Array | None = None
+    made_with: tuple[Array, Array] | None = None
 
     @property
     def second(self) -> Array:

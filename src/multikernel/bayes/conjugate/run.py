@@ -16,6 +16,7 @@ from .step import plain_step, step
 
 _PRUNE_FROM, _PRUNE_EVERY = 20, 10
 _GROWTH, _MAX_STRIDE = 1.5, 20.0
+_SLACK = 0.1  # of the change at which to stop: what old covariances may cost the bound
 _WARM_UP = 5  # iterations of the mean-field family, part of the structured one, before it
 
 
@@ -87,10 +88,11 @@ def run(design: Design, model: Model, y: Array, schedule: Schedule, q: Factors) 
             q = plain_step(before, model, design, y)
         else:
             current = replace(model, structured=model.structured and n_iter > _WARM_UP)
-            q, P = step(before, current, design, y, P, stride=stride, first=n_iter == 1)
+            first, slack = n_iter == 1, _SLACK * schedule.tol * abs(bound)
+            q, P = step(before, current, design, y, P, stride=stride, slack=slack, first=first)
         new = elbo(q, model, y)
         if stride > 1 and not new > bound:  # too far: steps of stride one never fall
-            q, P = step(before, current, design, y, P)
+            q, P = step(before, current, design, y, P, slack=slack)
             new, stride = elbo(q, model, y), 1.0
         elif n_iter > _WARM_UP and not schedule.plain:
             stride = min(_GROWTH * stride, _MAX_STRIDE)

@@ -38,7 +38,7 @@ def scale_step(q: Factors, model: Model) -> Factors:
 def rescaled(q: Factors, c: float) -> Factors:
     """All factors with a and G times c and e divided by it."""
     D, n_weights = q.a.mean.shape[1], q.be.mean.size
-    log_c = float(np.log(c))
+    log_c, old = float(np.log(c)), q.a.made_with
     a = replace(
         q.a,
         mean=c * q.a.mean,
@@ -47,6 +47,7 @@ def rescaled(q: Factors, c: float) -> Factors:
         trace_q=c**2 * q.a.trace_q,
         Ka=c * q.a.Ka,
         X=None if q.a.X is None else c**2 * q.a.X,
+        made_with=None if old is None else (old[0] / c**2, old[1] / c**2),
     )
     G = replace(
         q.G,

@@ -26,12 +26,14 @@ def step(
     P: Preconditioner | None = None,
     *,
     stride: float = 1.0,
+    slack: float = 0.0,
     first: bool = False,
 ) -> tuple[Factors, Preconditioner | None]:
     """One iteration: the sample weights once, all that is cheap several times, the scale.
 
     Precisions of sample and kernel weights go ``stride`` times as far as their updates say, in
     logarithms: a weight that vanishes is else followed by its precision at a steady pace.
+    Covariances of sample weights may stay as they are while that costs the bound ``slack`` at most.
     """
     q = replace(
         q,
@@ -46,7 +48,7 @@ def step(
     elif first:  # the first factors of G are a start, not yet an answer
         q = replace(q, a=update_a(q, model, design))
     else:
-        q, P = update_a_and_G(q, model, design, P)
+        q, P = update_a_and_G(q, model, design, P, slack)
     n_sweeps = _n_kernel_sweeps(q)
     for k in range(1, n_sweeps + 1):  # scores of several classes cost more than the rest
         q = kernel_sweep(q, model, y, refresh=model.targets == "sign" or k == n_sweeps)

@@ -6,6 +6,8 @@ and 4, with all second moments of the factors; two of the printed updates lack t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
@@ -89,21 +91,41 @@ def update_a(q: Factors, model: Model, design: Design) -> SampleWeights:
     """
     S = design.collect(q.G.mean)
     moments = _tied_moments if model.tied else _free_moments
-    mean, var, log_det = moments(S, q.lam.mean, q.ups.mean, design)
-    return SampleWeights(mean, var, log_det, trace_q(var, q), design.apply(mean))
+    lam, ups = q.lam.mean, q.ups.mean
+    mean, var, log_det = moments(S, lam, ups, design)
+    return SampleWeights(mean, var, log_det, _trace_q(var, lam, ups, design), design.apply(mean))
 
 
-def weight_spread(q: Factors, model: Model, design: Design) -> tuple[Array, Array]:
-    """Variances and log-determinants of sample weights, without their means."""
+def update_spread(q: Factors, model: Model, design: Design, slack: float = 0.0) -> SampleWeights:
+    r"""Sample weights with new covariances, where old ones would cost the bound more than slack.
+
+    Notes
+    -----
+    Covariances made with other precisions :math:`\lambda', \upsilon'` make a factor, too, only not
+    the best. As posteriors are no farther apart than joint models, one of them costs at most
+
+    .. math:: \textstyle\sum_i \kappa(\lambda_i / \lambda_i') + D\, \kappa(\upsilon / \upsilon'),
+              \qquad \kappa(x) = \tfrac12 (x - 1 - \ln x) .
+    """
+    lam, ups, old = q.lam.mean, q.ups.mean, q.a.made_with
+    stale = np.ones(len(ups), dtype=bool)
+    if old is not None and not model.tied:
+        x, u = lam / old[0], ups / old[1]
+        lost = np.sum(x - 1 - np.log(x), axis=1) + lam.shape[1] * (u - 1 - np.log(u))
+        stale = lost / 2 > slack / len(ups)
+        lam, ups = np.where(stale[:, np.newaxis], lam, old[0]), np.where(stale, ups, old[1])
     moments = _tied_moments if model.tied else _free_moments
-    _, var, log_det = moments(None, q.lam.mean, q.ups.mean, design)
-    return var, log_det
+    _, new_var, new_log_det = moments(None, lam[stale], ups[stale], design)
+    var, log_det = q.a.var.copy(), q.a.log_det.copy()
+    var[stale], log_det[stale] = new_var, new_log_det
+    traces = _trace_q(var, lam, ups, design)
+    return replace(q.a, var=var, log_det=log_det, trace_q=traces, made_with=(lam, ups))
 
 
-def trace_q(var: Array, q: Factors) -> Array:
+def _trace_q(var: Array, lam: Array, ups: Array, design: Design) -> Array:
     r"""The traces :math:`\operatorname{tr}(Q \Sigma)` from the diagonals of the covariances."""
-    D = q.a.mean.shape[1]
-    return np.asarray((D - np.sum(q.lam.mean * var, axis=1)) / q.ups.mean)  # tr(ΛΣ + υQΣ) = D
+    D = len(design.samples)
+    return np.asarray((D - np.sum(lam * var, axis=1)) / ups)  # tr(ΛΣ + υQΣ) = D
 
 
 def _free_moments(
