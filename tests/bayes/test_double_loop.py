@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 
+from multikernel.banks import PackedBank
 from multikernel.bayes import (
     BayesProblem,
     DoubleLoop,
@@ -257,3 +258,20 @@ def test_separable_classes_have_finite_weights():
     assert np.all(np.isfinite(double.weights))
     best_constant = 2 * 20 * np.log(2)  # −2 ln of even odds
     assert double.objective < 0.5 * best_constant
+
+
+def test_acceleration_finds_the_same_optimum_in_two_thirds_of_the_rounds(rng, monkeypatch):
+    X = rng.normal(size=(60, 4))
+    grams = [np.exp(-((x[:, None] - x) ** 2) / w) for x in X.T for w in (0.5, 4.0)]
+    y = np.sign(2 * np.sin(2 * X[:, :1]) + X[:, 1:2])
+    problem = BayesProblem(
+        PackedBank.from_grams(grams), y, LogisticLikelihood(), hyper_prior=GammaPrior()
+    )
+    fast = DoubleLoop().infer(problem)
+    monkeypatch.setattr(DoubleLoop, "_farther", lambda self, problem, old, new: new)
+    plain = DoubleLoop().infer(problem)
+    assert fast.converged
+    assert plain.converged
+    assert 3 * fast.n_iter <= 2 * plain.n_iter
+    assert_allclose(fast.objective, plain.objective, rtol=1e-6)  # tol, twice
+    assert_allclose(fast.weights, plain.weights, atol=1e-3 * plain.weights.max())

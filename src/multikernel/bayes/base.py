@@ -188,7 +188,11 @@ class Evaluation:
         """The sum over outputs of the projected inverses."""
         if self.problem.y.shape[1] == 1:
             return self.marginals[0].P
-        return np.asarray(sum(m.targets.shape[1] * m.P for m in self.marginals))
+        first, *others = self.marginals
+        total: Array = first.targets.shape[1] * first.P
+        for marginal in others:  # one output each
+            total += marginal.P
+        return total
 
     @cached_property
     def t(self) -> Array:
