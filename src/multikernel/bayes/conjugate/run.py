@@ -16,7 +16,7 @@ from .step import plain_step, step
 
 _PRUNE_FROM, _PRUNE_EVERY = 20, 10
 _GROWTH, _MAX_STRIDE = 1.5, 20.0
-_SLACK = 0.1  # of the change at which to stop: what old covariances may cost the bound
+_SLACK = 0.5  # of the change at which to stop: what old covariances may cost the bound
 _WARM_UP = 5  # iterations of the mean-field family, part of the structured one, before it
 
 
