@@ -47,7 +47,8 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
     tol : float, default=1e-6
         Relative duality gap of the final fit. A solver given as an object has its own.
     cv_tol : float, default=3e-3
-        Relative duality gap of the fits that are compared.
+        Relative duality gap of the fits that are compared. From 1e-3 on, smooth losses are fitted
+        in single precision where C is moderate, with half the bank's memory again while it lasts.
     max_iter : int, default=200
         Iterations after which to stop with a warning. A solver given as an object has its own.
     dtype : {"float64", "float32"}, default="float64"
@@ -93,7 +94,7 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
     gap_ : float
         Relative duality gap: the objective is within this share of its minimum.
     n_iter_ : int
-        Iterations used.
+        Iterations of the final fit, which begins at the mean of the folds.
     converged_ : bool
         Whether ``gap_`` is at most ``tol``.
     solution_ : Solution
