@@ -40,8 +40,9 @@ from multikernel import (
 )
 from multikernel.banks import packed
 from multikernel.estimators._cross_validation import CrossValidation
+from multikernel.estimators._fold_paths import PathPlan
 from multikernel.estimators._folds import mean_of_folds
-from multikernel.estimators._selection import PathPlan, _choose
+from multikernel.estimators._selection import _choose
 from multikernel.losses import Squared
 from multikernel.regularizers import Regularizer
 from multikernel.solvers import DualNewton, Problem
