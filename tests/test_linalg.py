@@ -26,6 +26,11 @@ def test_nonnegative_minimiser_is_nonnegative_least_squares(n, rng):
         assert_allclose(found, nnls(R, r)[0], atol=1e-8)
 
 
+@pytest.mark.parametrize("rough", [False, True])
+def test_definite_systems_may_have_no_right_hand_side(rough):
+    assert DefiniteSystem(np.eye(80), np.ones(80), rough).solve(np.zeros((80, 0))).shape == (80, 0)
+
+
 @pytest.mark.parametrize("n", [0, 5, 80])
 @pytest.mark.parametrize("rough", [False, True])
 def test_definite_systems_are_solved(n, rough, rng):
@@ -51,6 +56,9 @@ def test_systems_too_stiff_for_single_precision_get_another_factor(small, rng, m
     Z = rng.normal(size=(80, 90))
     A, diagonal = Z @ np.diag(10.0 ** -np.linspace(0, 12, 90)) @ Z.T, np.full(80, small)
     calls, cholesky = [], _linalg.cholesky
+    if small == 1e-7:  # a factor that there is, but that is of another matrix
+        other = np.eye(80, dtype=np.float32), True
+        monkeypatch.setattr(DefiniteSystem, "_single_cholesky", lambda system: other)
     monkeypatch.setattr(_linalg, "cholesky", lambda *a: calls.append(1) or cholesky(*a))
     system, r = DefiniteSystem(A, diagonal, rough=True), A @ rng.normal(size=(80, 1))
     assert_allclose(A @ system.solve(r), r, atol=1e-3 * np.abs(r).max())

@@ -42,6 +42,7 @@ from multikernel import (
     save_model,
     solvers,
 )
+from multikernel.bayes import DoubleLoop
 from multikernel.displays import ObjectiveContourDisplay
 from multikernel.persistence import _archive, _versions, trusted_types
 from multikernel.persistence._archive import Archive
@@ -354,6 +355,18 @@ def test_every_registered_part_travels_unless_it_is_a_function(part):
     archive = Archive.of(part, "part")
     assert archive.strange_types() == []
     assert repr(archive.read_model()) == repr(part)
+
+
+@pytest.mark.parametrize("prior", [None, "gamma"])
+def test_a_method_that_has_run_travels(prior, tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    method = DoubleLoop()
+    model = mk.ProbabilisticMKLClassifier(
+        {"a": [0, 1], "b": [2, 3]}, method=method, hyper_prior=prior, tol=1e-3
+    ).fit(X, X[:, 0] + X[:, 2] ** 2 > 0.7)
+    mk.save_model(model, tmp_path / "model.skops")
+    loaded = mk.load_model(tmp_path / "model.skops")
+    assert_allclose(loaded.predict_proba(X), model.predict_proba(X), atol=1e-12)
 
 
 def test_short_forms_give_back_what_they_got():

@@ -87,7 +87,7 @@ class DefiniteSystem:
 
     def _roughly(self, r: Array) -> Array:
         scaled = self.scale * r  # D^-½ r
-        size = float(np.abs(scaled).max()) or 1.0  # so that it fits into single precision
+        size = float(np.abs(scaled).max(initial=0.0)) or 1.0  # to fit into single precision
         x: Array = cho_solve(self._single, (scaled / size).astype(np.float32), check_finite=False)
         return size * self.scale * x
 

@@ -15,6 +15,7 @@ from ._component import Array
 _BLOCK = 256  # rows and columns compared at a time with their mirror images, which fit in cache
 _TOLERANCE = {4: 1e-5, 8: 1e-8}  # relative, by bytes per number: what rounding may explain
 _LARGE = 512  # samples from which a factor in single precision is tried first
+_WIDEST = 1e15  # diagonal entry whose products are numbers in single precision, or its inverse
 _SINGLE = 1e-6  # its rounding, relative to the diagonal and the root of the number of samples
 
 
@@ -51,7 +52,7 @@ def check_symmetric(K: Array, name: str) -> None:
 
 
 def check_gram(K: Array, name: str, *, definite: bool = True) -> None:
-    """Refuse a training Gram matrix that no kernel can have.
+    r"""Refuse a training Gram matrix that no kernel can have.
 
     Parameters
     ----------
@@ -60,12 +61,16 @@ def check_gram(K: Array, name: str, *, definite: bool = True) -> None:
         How messages call the matrix.
     definite : bool, default=True
         Also check that K is positive semi-definite: one Cholesky factorisation, of a large K in
-        single precision.
+        single precision, which can tell eigenvalues below :math:`-10^{-6} \sqrt n \max_i K_{ii}`.
     """
     check_square(K, name)
     check_symmetric(K, name)
-    if definite and not _is_nearly_definite(K):
-        check_definite(K, name)
+    if definite:
+        largest = _largest_diagonal(K)
+        in_single = len(K) >= _LARGE and 1 / _WIDEST <= largest <= _WIDEST
+        slack = _SINGLE * np.sqrt(len(K)) * largest if in_single else 0.0
+        if not in_single or not has_cholesky(K, slack, np.float32):
+            check_definite(K, name, slack)
 
 
 def are_grams(K: Array, *, definite: bool = True) -> bool:
@@ -98,30 +103,20 @@ def _have_choleskys(K: Array) -> bool:
     return True
 
 
-def check_definite(K: Array, name: str) -> None:
-    r"""Refuse a matrix with an eigenvalue below :math:`-10^{-8} \lambda_{\max}`."""
+def check_definite(K: Array, name: str, slack: float = 0.0) -> None:
+    r"""Refuse a matrix with an eigenvalue below :math:`-10^{-8} \lambda_{\max}` and minus slack."""
     tolerance = _tolerance(K)
     bounds = (_largest_diagonal, _largest_eigenvalue)
-    if any(has_cholesky(K, tolerance * bound(K)) for bound in bounds):  # the cheap one first
+    if any(has_cholesky(K, max(slack, tolerance * bound(K))) for bound in bounds):  # cheap first
         return
     eigenvalues = eigvalsh(np.asarray(K, dtype=np.float64))
-    bound = -tolerance * max(eigenvalues[-1], 0.0)
+    bound = -max(slack, tolerance * eigenvalues[-1])
     if eigenvalues[0] < bound:
         raise ValueError(
             f"{name!r} must be positive semi-definite; its smallest eigenvalue is "
             f"{eigenvalues[0]:.1e} (tolerance {bound:.0e}). Repair it with "
             "multikernel.kernels.nearest_psd(K, method='clip'), or 'flip' or 'shift'."
         )
-
-
-def _is_nearly_definite(K: Array) -> bool:
-    r"""Whether a large matrix has no eigenvalue below :math:`-10^{-6} \sqrt n \max_i K_{ii}`.
-
-    This is what a factor in single precision can tell, at half the cost; False for small ones.
-    """
-    if len(K) < _LARGE:
-        return False
-    return has_cholesky(K, _SINGLE * np.sqrt(len(K)) * _largest_diagonal(K), np.float32)
 
 
 def check_distances(D: Array, name: str) -> None:
@@ -215,7 +210,7 @@ def _largest_eigenvalue(K: Array) -> float:
 
 def has_cholesky(K: Array, shift: float, dtype: DTypeLike = np.float64) -> bool:
     """Whether K plus a multiple of the identity is positive definite, as a precision sees it."""
-    with np.errstate(all="ignore"):  # what does not fit into single precision has no factor in it
+    with np.errstate(all="ignore"):  # entries far above the diagonal may not fit: then K has none
         shifted = np.array(K.T, dtype=dtype, order="F")
     shifted.ravel(order="K")[:: len(K) + 1] += shift
     potrf = dpotrf if shifted.dtype == np.float64 else spotrf

@@ -65,6 +65,7 @@ def test_sweeps_equal_the_square_matrices(kind, n, M, T, seed):
     assert_allclose(bank.apply_at(places, A, some), (grams[some] @ A)[:, places], atol=scale)
     A = rng.normal(size=(n, T))
     S = A @ A.T
+    assert_allclose(bank.mean_diagonals(), np.einsum("mii->m", grams) / n, atol=scale)
     assert_allclose(bank.traces(S), np.einsum("mij,ij->m", grams, S), atol=scale)
     assert_allclose(bank.traces(np.stack([S, 2 * S]))[1], 2 * bank.traces(S), atol=scale)
     assert_allclose(bank.quadratic(A), np.einsum("it,mij,jt->m", A, grams, A), atol=scale)
@@ -238,14 +239,14 @@ def test_a_rough_bank_sums_in_single_precision(rng):
     bank, parts = bank_of_parts(grams)
     rough, alpha, d = bank.rough(), rng.normal(size=(70, 1)), rng.random(6)
     kept = np.concatenate(parts[1:])
-    for exact, fast in ((bank, rough), (bank.take(kept), rough.take(kept))):
-        a = alpha[: exact.n_samples]
+    some = kept[::2]  # which is no view
+    for exact, fast in [(bank, rough)] + [(bank.take(i), rough.take(i)) for i in (kept, some)]:
+        a = 1e30 * alpha[: exact.n_samples]
         assert fast.rounding > exact.rounding
-        scale = 1e-5 * np.abs(grams).max() * np.abs(a).sum()
         for name, argument in (("combine", d), ("apply", a), ("quadratic", a)):
             one, other = getattr(exact, name)(argument), getattr(fast, name)(argument)
             assert other.dtype == np.float64
-            assert_allclose(other, one, atol=scale)
+            assert_allclose(other, one, rtol=1e-5, atol=1e-5 * np.abs(one).max())
             assert np.any(other != one)
 
 
@@ -254,8 +255,16 @@ def test_a_bank_without_room_for_a_copy_is_not_made_rough(rng, monkeypatch):
     assert bank.rough() is not bank
     assert bank.select([0, 2]).rough().n_kernels == 2  # a view of some kernels stays as it is
     assert bank.rough().rough().dtype == np.float32
+    for size in (1e-13, 1e13):  # squares of their entries do not fit
+        odd = PackedBank.from_grams([np.eye(3), np.zeros((3, 3)), size * np.eye(3)])
+        assert odd.rough() is odd
     monkeypatch.setattr(packed, "available_memory", lambda: 0.0)
     assert bank.rough() is bank
+
+
+def test_a_bank_of_factors_forms_no_square_matrix(rng):
+    Z = rng.normal(size=(100_000, 1))
+    assert_allclose(FactoredBank([Z]).mean_diagonals(), np.mean(Z**2))
 
 
 def test_float32_sums_in_float64(rng):

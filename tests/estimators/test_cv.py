@@ -39,6 +39,7 @@ from multikernel import (
     mkl_path,
 )
 from multikernel.banks import packed
+from multikernel.estimators._chosen import Chosen
 from multikernel.estimators._cross_validation import CrossValidation
 from multikernel.estimators._fold_paths import PathPlan
 from multikernel.estimators._folds import mean_of_folds
@@ -429,6 +430,19 @@ def test_steep_losses_and_fine_tolerances_need_double_precision(table, monkeypat
     assert model.converged_
 
 
+def test_weights_of_samples_and_the_scale_of_kernels_make_a_loss_steep(table, monkeypatch):
+    X, y = table
+    seen = []
+    monkeypatch.setattr(PackedBank, "rough", lambda bank: seen.append(bank) or bank)
+    model = MKLRegressorCV("precomputed", normalize=None, Cs=[0.1, 1.0], cv=3)
+    K = linear_grams(X)
+    model.fit(K, y)
+    assert len(seen) == 1
+    model.fit(K * 1e5, y)
+    model.fit(K, y, sample_weight=np.where(np.arange(len(y)) == 3, 1e5, 1.0))
+    assert len(seen) == 1
+
+
 def test_the_last_fit_begins_at_the_mean_of_the_folds(rng):
     weights, alphas = rng.random((2, 3)), rng.normal(size=(2, 3, 1))
     bank = PackedBank.from_grams([np.eye(3)] * 3)
@@ -440,7 +454,37 @@ def test_the_last_fit_begins_at_the_mean_of_the_folds(rng):
     expected[0], expected[1] = (a[0] + b[2]) / 2, (a[1] + a[2] + b[1]) / 3
     expected[3] = b[0]
     assert_allclose(start.dual_coef, expected)
+    assert_allclose(start.dual_point, expected)
     assert_allclose(start.weights, weights.mean(axis=0))
+    assert_allclose(start.intercept, one.intercept)
+    assert_allclose(start.sq_norms, one.sq_norms)
+    assert start.atom_weights is None
+    assert not start.converged
+    assert np.isinf(start.gap)
+    folds = [replace(fold, atom_weights=k * weights[0]) for k, fold in enumerate(folds)]
+    start = mean_of_folds(folds, [np.arange(3)] * 2, 3)
+    assert_allclose(start.atom_weights, weights[0] / 2)
+
+
+def test_first_steps_are_on_the_rough_kernels(rng, monkeypatch):
+    bank = PackedBank.from_grams([Z @ Z.T for Z in rng.normal(size=(4, 30, 5))])
+    problem = Problem(bank, rng.normal(size=(30, 1)), Squared(), ElasticNet())
+    solver = DualNewton(tol=1e-8)
+    start = replace(solver.solve(problem), dual_coef=rng.normal(size=(30, 1)))
+    assert Chosen(problem).near(solver) is None
+    assert Chosen(problem, bank, start, 1e-2).near(solver) is start
+    rough, seen, solve = bank.rough(), [], DualNewton.solve
+
+    def spy(self, problem, start):
+        seen.append((problem.bank, start, self.tol))
+        return solve(self, problem, start)
+
+    monkeypatch.setattr(DualNewton, "solve", spy)
+    near = Chosen(problem, rough, start, 1e-2).near(replace(solver, max_iter=1))  # no warning
+    assert near.n_iter == 1
+    assert seen == [(rough, start, 1e-2)]
+    monkeypatch.setattr(ElasticNet, "convex", False)  # where the start decides on the minimum
+    assert Chosen(problem, rough, start, 1e-2).near(solver) is None
 
 
 def test_unfinished_fits_are_counted(table):

@@ -200,6 +200,26 @@ def test_rows_of_stacked_files_without_ids_are_said_by_all_of_their_names(tmp_pa
     ]
 
 
+@pytest.mark.parametrize("n_test", [2, 3])
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_stacked_files_in_different_orders_are_not_joined_by_position(tmp_path, n_test, with_ids):
+    for part, ids in {"train": "abc", "test": "defg"[:n_test]}.items():
+        first = "sample,g" if with_ids else "h,g"
+        rows = "".join(f"{label if with_ids else 1.5},{k}.5\n" for k, label in enumerate(ids))
+        (tmp_path / f"{part}_rna.csv").write_text(f"{first}\n{rows}")
+        (tmp_path / f"{part}_kind.csv").write_text("kind\n" + "x\ny\nx\n"[: 2 * len(ids)])
+    text = 'target = ["test_kind.csv:kind", "train_kind.csv:kind"]\n'
+    text += '[sources.rna]\nfile = ["train_rna.csv", "test_rna.csv"]\n'
+    sizes = rf"\({n_test} and 3 rows\)", rf"\(3 and {n_test} rows\)"
+    said = (
+        r"test_kind.csv \+ train_kind.csv {} would be joined .* to train_rna.csv \+ test_rna.csv {}"
+    )
+    if not with_ids:
+        said = "but their parts differ or come in different orders; name the files of both"
+    with pytest.raises(InputError, match=said.format(*sizes)):
+        read_sources(write(tmp_path / "study.toml", text))
+
+
 @pytest.mark.parametrize(
     ("train", "test"),
     [("train_rna", "test_rna"), ("rna-Training", "rna-testing")],

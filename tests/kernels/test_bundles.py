@@ -515,8 +515,33 @@ def test_small_kernels_are_normalised_together_as_one_by_one(normalize, weighted
 def test_large_matrices_are_tested_in_single_precision(rng, monkeypatch):
     Z = rng.normal(size=(520, 3))
     seen = []
-    monkeypatch.setattr(_validation, "check_definite", lambda K, name: seen.append(name))
-    for bad, scale in itertools.product((-1e-7, -1e-3), (1.0, 1e-60)):  # nothing fits into zero
+    monkeypatch.setattr(_validation, "check_definite", lambda K, name, slack: seen.append(name))
+    for bad, scale in itertools.product((-1e-7, -1e-3), (1.0, 1e-60, 1e60)):
         K = scale * (Z @ Z.T / np.max(np.sum(Z**2, axis=1)) + bad * np.eye(520))
         check_gram(K, f"{bad:g}, {scale:g}")
-    assert seen == ["-1e-07, 1e-60", "-0.001, 1", "-0.001, 1e-60"]
+    assert seen == ["-1e-07, 1e-60", "-1e-07, 1e+60", "-0.001, 1", "-0.001, 1e-60", "-0.001, 1e+60"]
+
+
+def test_small_kernels_that_some_samples_lack_are_stacked_one_by_one(rng):
+    Z = rng.normal(size=(3, 12, 4))
+    grams = {name: z @ z.T for name, z in zip("abc", Z, strict=True)}
+    K = KernelBundle(grams, present={"b": np.arange(12) > 3})
+    expected = dense(PrecomputedKernels().fit_grams(K))
+    stacks = list(PrecomputedKernels().fit_stacks(K))
+    assert [ms.tolist() for ms, _ in stacks] == [[0], [1], [2]]
+    assert_allclose(np.concatenate([Ks for _, Ks in stacks]), expected)
+
+
+def test_the_tolerance_of_large_matrices_is_the_one_in_the_message(rng):
+    Z = rng.normal(size=(520, 3)) / 10
+    basis = np.linalg.qr(rng.normal(size=(520, 520)))[0]
+    for smallest in (-2.0e-5, -2.6e-5):  # the limit is 1e-6 √520 = 2.3e-5
+        K = (basis * np.append(rng.random(519), smallest)) @ basis.T + Z @ Z.T
+        K = (K + K.T) / 2
+        K += (smallest - np.linalg.eigvalsh(K)[0]) * np.eye(520)
+        K /= (scale := np.max(np.diagonal(K)))
+        if smallest / scale > -1e-6 * np.sqrt(520):
+            check_gram(K, "good")
+        else:
+            with pytest.raises(ValueError, match=r"eigenvalue is .*e-05 \(tolerance -2e-05\)"):
+                check_gram(K, "bad")

@@ -62,6 +62,10 @@ class AtomBank(Bank):
         needed = np.flatnonzero(T.any(axis=0))
         return np.tensordot(T[:, needed], self.bank.apply_at(samples, A, needed), axes=1)
 
+    def mean_diagonals(self) -> Array:
+        """The mean diagonal of every atom, shape (n_atoms,)."""
+        return np.asarray(self.T @ self.bank.mean_diagonals())
+
     def traces(self, S: Array) -> Array:
         r"""The traces :math:`\operatorname{tr}(S \tilde K_j)`."""
         return self.bank.traces(S) @ self.T.T

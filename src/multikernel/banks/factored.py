@@ -124,6 +124,10 @@ class FactoredBank(Bank):
         weighted = [s[:, np.newaxis] * Z for Z in self.factors]
         return np.array([np.sum((Z.T @ Z) ** 2) for Z in weighted])
 
+    def mean_diagonals(self) -> Array:
+        """The mean diagonal of every kernel, from the squared norms of factors, shape (M,)."""
+        return self.eigenvalue_bounds() / self.n_samples
+
     def eigenvalue_bounds(self) -> Array:
         """Upper bounds of the largest eigenvalues: the traces, which are squared norms here."""
         return np.array([np.sum(Z**2) for Z in self.factors])

@@ -26,6 +26,7 @@ from .base import Bank, Index
 
 _MAX_PARTS = 32  # and tiles of 528 pairs
 _MIN_TILE = 1 << 16  # entries, below which tiles cost more than copies of some samples
+_DECADES = 12  # from one to the mean diagonals of kernels that single precision can hold
 _MOST = 0.7  # share of kernels above which it costs less to sweep over all
 
 
@@ -37,7 +38,7 @@ class PackedBank(Bank):
     n_samples, n_kernels : int
         Size of the bank, whose entries start uninitialised: see :meth:`set_kernels`.
     dtype : {float64, float32}, default=float64
-        Storage; every sum is accumulated in float64.
+        Storage; every sum is accumulated in float64, except on a :meth:`rough` copy.
     parts : sequence of arrays of int, optional
         Samples that belong together, as the folds of a cross-validation do, each in one part. Then
         :meth:`take` copies nothing where parts are in it, or left out, as a whole. Parts that are
@@ -172,7 +173,7 @@ class PackedBank(Bank):
         self._passes += sum(len(run) for run in runs) / self.n_kernels
         K = np.empty((self.n_samples, self.n_samples))
         gemv = dgemv if self._sums == np.float64 else sgemv
-        d = d.astype(self._sums, copy=False)
+        d, size = self._fitting(d)
         for tile, rows, columns in self._each_tile():
             total = np.zeros(tile[0].size, self._sums)
             for index, flat in self._pieces(tile, runs):
@@ -181,6 +182,7 @@ class PackedBank(Bank):
                 else:  # every so many kernels of a bank
                     total += d[index] @ flat
             fill(K, total.reshape(tile[0].shape), rows, columns)
+        K = K if size == 1 else np.multiply(K, size, out=K)
         return self._by_sample(K)
 
     def apply(self, A: Array, kernels: Index | None = None) -> Array:
@@ -201,7 +203,7 @@ class PackedBank(Bank):
         places = samples if self._place is None else self._place[samples]
         wanted = np.zeros(self.n_samples, dtype=bool)
         wanted[places] = True
-        A = self._by_row(A).astype(self._sums, copy=False)
+        A, size = self._fitting(self._by_row(A))
         out = np.zeros((len(kernels), *A.shape))
         for tile, rows, columns in self._each_tile():
             right = wanted[rows].any() and A[columns].any()
@@ -214,6 +216,7 @@ class PackedBank(Bank):
                     out[part, rows] += times(chunk, A[columns])
                 if down:
                     out[part, columns] += transposed_times(chunk, A[rows])
+        out = out if size == 1 else np.multiply(out, size, out=out)
         return out if np.array_equal(places, np.arange(len(A))) else out[:, places]
 
     def weighted_apply(self, V: Array) -> Array:
@@ -246,10 +249,10 @@ class PackedBank(Bank):
         self._passes += 1.0
         out = np.zeros(self.n_kernels)
         for tile, rows, columns in self._each_tile():
-            S = between(rows, columns).ravel().astype(self._sums, copy=False)
+            S, size = self._fitting(between(rows, columns).ravel())
             twice = 1.0 if rows == columns else 2.0  # a tile off the diagonal stands for two
             for index, flat in self._pieces(tile, [range(self.n_kernels)]):
-                out[index] += twice * (flat @ S)
+                out[index] += twice * size * (flat @ S).astype(np.float64, copy=False)
         return out
 
     def square_norms(self, s: Array) -> Array:
@@ -310,14 +313,16 @@ class PackedBank(Bank):
 
         Its sweeps take half the time, and their sums are right to six digits or so.
         """
-        entries = self._tiles[0].base
+        entries, diagonals = self._tiles[0].base, self.mean_diagonals()
         if entries is None or entries.nbytes != self.nbytes or self.dtype != np.float64:
             return self
-        if available_memory() < self.nbytes:
+        sizes = diagonals[diagonals > 0]
+        if np.any(np.abs(np.log10(sizes)) > _DECADES) or available_memory() < self.nbytes:
             return self
         tiles = _cut(entries.astype(np.float32), [tile.shape for tile in self._tiles])
         copy = self._view(self._edges, tiles, self._order)
-        copy.dtype, copy._sums, copy.rounding = np.dtype(np.float32), np.float32, 1e-7
+        copy.dtype, copy._sums = np.dtype(np.float32), np.float32
+        copy.rounding = float(np.finfo(np.float32).eps)
         return copy
 
     def best_order(self, samples: Index) -> Index:
@@ -339,6 +344,13 @@ class PackedBank(Bank):
     def _by_sample(self, K: Array) -> Array:
         """A square matrix in the order of the samples."""
         return K if self._place is None else K[np.ix_(self._place, self._place)]
+
+    def _fitting(self, A: Array) -> tuple[Array, float]:
+        """An array in the type of the sums, and the number it was divided by to fit into it."""
+        if self._sums == np.float64:
+            return A, 1.0
+        size = float(np.abs(A).max(initial=0.0)) or 1.0
+        return (A / size).astype(self._sums), size
 
     @property
     def _n_entries(self) -> int:

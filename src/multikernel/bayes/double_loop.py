@@ -162,11 +162,15 @@ class DoubleLoop(Method):
 
     n_inner: int = 1
     _round: int = field(init=False, default=0, compare=False)
-    _anderson: Anderson = field(init=False, default_factory=Anderson, compare=False)
+    _anderson: Anderson | None = field(init=False, default=None, compare=False)
 
     def _infer(self, problem: BayesProblem, state: State) -> Inference:
-        self._round, self._anderson = 0, Anderson(mixing=_MIXING)
-        return super()._infer(problem, state)
+        flat = problem.hyper_prior.value(np.ones_like(state.d)) == 0  # weights may be infinite
+        self._round, self._anderson = 0, None if flat else Anderson(mixing=_MIXING)
+        try:
+            return super()._infer(problem, state)
+        finally:
+            self._anderson = None  # it serves one run, and has no place in a saved model
 
     def _step(self, e: Evaluation) -> Evaluation:
         learned = refitted_sites(e)
@@ -182,7 +186,7 @@ class DoubleLoop(Method):
 
     def _farther(self, problem: BayesProblem, old: State, new: State) -> State:
         """The state to which the step from the old to the new one leads, if continued."""
-        if problem.hyper_prior.value(np.ones_like(old.d)) == 0:  # the best weights may be infinite
+        if self._anderson is None:
             return _stretched(old, new, _STRIDES[self._round % len(_STRIDES)])
         image = _logarithms(new, problem.kernel_scales)
         beyond = self._anderson.next(_logarithms(old, problem.kernel_scales), image) - image

@@ -178,7 +178,7 @@ def compare(
         n_folds=len(folds),
         results=results,
         rope=rope,
-        complete=len(results) == len(tasks),
+        complete=all(k in outcome.results or k in outcome.errors for k in range(len(tasks))),
         failures=[describe_failure(every[k], error) for k, error in outcome.errors.items()],
         plan=plan,
         ids=[as_json(identity) for identity in X.ids.tolist()],

@@ -175,7 +175,7 @@ def _scores_having(
 
 def describe_failure(task: Any, error: Exception) -> dict[str, Any]:
     """Which model failed on which fold, None for all samples, and why, in one line."""
-    message = " ".join(str(error).split()) or type(error).__name__
+    message = ": ".join(filter(None, [type(error).__name__, " ".join(str(error).split())]))
     return {"model": task.model, "fold": task.fold, "error": message}
 
 

@@ -127,7 +127,10 @@ class BaseMKL(Documented, BaseEstimator):
         problems, kept = self._assemble(X, Ys, loss, s, cost, tuning)
         chosen = tuning.choose(problems, kept) if tuning else self._as_given(problems)
         chosen = [one._replace(problem=self._ready(one.problem)) for one in chosen]
-        problems, solutions = [one.problem for one in chosen], [self._solve(one) for one in chosen]
+        starts = [one.near(self._make_solver(one.problem)) for one in chosen]
+        problems = [one.problem for one in chosen]
+        del chosen  # and with it the memory of rough kernels
+        solutions = list(map(self._solve, problems, starts))
         self.loss_, self.regularizer_ = loss, problems[0].regularizer
         self._publish(problems, solutions, kept, len(cost))
         LOGGER.info(
@@ -188,10 +191,8 @@ class BaseMKL(Documented, BaseEstimator):
         sources = [row["source"] for row in self.kernels_.rows_]
         return replace(problem, regularizer=problem.regularizer.for_training(problem, sources))
 
-    def _solve(self, chosen: Chosen) -> Solution:
-        problem, solver = chosen.problem, self._make_solver(chosen.problem)
-        start = chosen.near(solver) if problem.regularizer.convex else None  # else minima differ
-        solution = solver.solve(problem, start)
+    def _solve(self, problem: Problem, start: Solution | None) -> Solution:
+        solution = self._make_solver(problem).solve(problem, start)
         reason = explain_solver(problem) if _is_automatic(self.solver) else ""
         return replace(solution, reason=reason)
 

@@ -32,7 +32,9 @@ class Chosen(NamedTuple):
     tol: float = np.inf
 
     def near(self, solver: Solver) -> Solution | None:
-        """A solution from which the last steps begin."""
+        """A solution from which the last steps begin; None where minima may differ by the start."""
+        if not self.problem.regularizer.convex:
+            return None
         if self.bank is None or self.bank is self.problem.bank:
             return self.start
         with warnings.catch_warnings():

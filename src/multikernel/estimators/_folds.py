@@ -40,9 +40,18 @@ def mean_of_folds(
         np.add.at(total, train, solution.dual_coef)
         np.add.at(count, train, 1.0)
     atoms = [s.atom_weights for s in solutions if s.atom_weights is not None]
-    return replace(
-        solutions[0],
-        dual_coef=total / np.maximum(count, 1.0),
+    alpha = total / np.maximum(count, 1.0)
+    return Solution(
+        dual_coef=alpha,
+        dual_point=alpha,
+        objective=np.inf,  # nothing is known of it here
+        dual_objective=-np.inf,
+        gap=np.inf,
+        n_iter=0,
+        converged=False,
+        n_passes=0.0,
+        history={},
+        solver=solutions[0].solver,
         intercept=np.mean([s.intercept for s in solutions], axis=0),
         weights=np.mean([s.weights for s in solutions], axis=0),
         sq_norms=np.mean([s.sq_norms for s in solutions], axis=0),

@@ -29,6 +29,7 @@ from ._logging import LOGGER
 
 _LOWEST, _HIGHEST = -2, 3  # decades of the default C, for kernels of unit variance
 _SELECTIONS = ("best", "one_se")
+_DIGITS = 12  # of mean scores
 _PREFIX = "regularizer__"
 _ROUGH = 1e-3  # gap of fits for which sums in single precision are exact enough
 _STEEPEST = 1e3  # curvature of the data term, in units of the kernels, up to which they are
@@ -101,8 +102,9 @@ class SelectsParameters(BaseMKL):
         bank = bank.rough() if self.cv_tol >= _ROUGH and _is_mild(problems, Cs) else bank
         rough = [replace(problem, bank=bank) for problem in problems]
         results = self._fit_folds(plan, rough, folds)
-        if bank is not problems[0].bank:
-            failed = [k for k, result in enumerate(results) if result.n_unsettled]
+        failed = [k for k, result in enumerate(results) if result.n_unsettled]
+        if failed and bank is not problems[0].bank:
+            bank, rough = problems[0].bank, problems  # which gives the memory of the copy back
             again = self._fit_folds(plan, problems, [folds[k] for k in failed])
             for k, result in zip(failed, again, strict=True):
                 results[k] = result
@@ -191,7 +193,7 @@ class SelectsParameters(BaseMKL):
 
         scores = self.scores_
         parameters = [candidate.parameters for candidate in self.candidates_]
-        mean = scores.mean(axis=1)
+        mean = _mean(scores)
         return pd.DataFrame(
             {f"param_{name}": [p[name] for p in parameters] for name in parameters[0]}
             | {f"split{k}_test_score": scores[:, k] for k in range(scores.shape[1])}
@@ -243,12 +245,17 @@ def _is_mild(problems: list[Problem], Cs: Array) -> bool:
     return float(Cs[-1]) * curvature * largest <= _STEEPEST
 
 
+def _mean(scores: Array) -> Array:
+    """Mean scores over folds, so that equal ones are not told apart by rounding."""
+    return np.asarray(scores.mean(axis=1).round(_DIGITS))
+
+
 def _choose(scores: Array, Cs: Sequence[float], n_active: Array, selection: str) -> int:
     """The first of the best candidates or, of those within one standard error, the simplest.
 
     Simplest is the smallest C and, where it is the same, the fewest kernels in use.
     """
-    mean = np.nan_to_num(scores.mean(axis=1), nan=-np.inf)
+    mean = np.nan_to_num(_mean(scores), nan=-np.inf)
     best = int(np.argmax(mean))
     if selection == "best" or scores.shape[1] < 2:
         return best

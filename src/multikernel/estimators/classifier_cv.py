@@ -61,8 +61,10 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
     tol : float, default=1e-6
         Relative duality gap of the final fit. A solver given as an object has its own.
     cv_tol : float, default=3e-3
-        Relative duality gap of the fits that are compared. From 1e-3 on, smooth losses are fitted
-        in single precision where C is moderate, with half the bank's memory again while it lasts.
+        Relative duality gap of the fits that are compared. Where C is so small that a constant is
+        nearly as good, scores are rough at the default; 1e-6 gives those of a grid search. From
+        1e-3 on, smooth losses are fitted in single precision where C is moderate, with half the
+        memory of the bank again while it lasts.
     max_iter : int, default=200
         Iterations after which to stop with a warning. A solver given as an object has its own.
     dtype : {"float64", "float32"}, default="float64"
@@ -110,7 +112,8 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
     gap_ : float
         Relative duality gap: the objective is within this share of its minimum (the worst class).
     n_iter_ : int
-        Iterations of the final fit (of the slowest class), which begins at the mean of the folds.
+        Iterations of the final fit (of the slowest class), which begins at the mean of the folds;
+        its first steps, in single precision, are not counted.
     converged_ : bool
         Whether ``gap_`` is at most ``tol``.
     solution_ : Solution or list of Solution

@@ -89,5 +89,5 @@ def stack(parts: Sequence[Table]) -> Table:
     ids = [label for labels in known for label in labels] if known else None
     frame = pd.concat(frames, ignore_index=True)
     doubt = next((part.doubt for part in parts if part.doubt is not None), None)
-    names = tuple(part.name for part in parts)
-    return Table(first.path, frame, first.key, ids, doubt=doubt, stacked=names)
+    names, sizes = tuple(p.name for p in parts), tuple(len(p.frame) for p in parts)
+    return Table(first.path, frame, first.key, ids, doubt=doubt, stacked=names, sizes=sizes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os.path import commonprefix
 from pathlib import Path
 
 import numpy as np
@@ -113,6 +114,7 @@ def match_by_position(tables: Sequence[Table]) -> tuple[list[str], bool]:
                 f"file with ids has ({_sizes(having)}); add a column of ids to it."
             )
         _refuse_disagreement(table, same)
+        _refuse_other_parts(table, same[0])
         table.ids = same[0].ids
         notes.append(
             f"{table.name} has no sample ids: its rows are joined by position, in the order of "
@@ -129,6 +131,7 @@ def _number(tables: Sequence[Table], several: bool) -> list[str]:
         )
     ids = [str(i) for i in range(1, len(tables[0].frame) + 1)]
     for table in tables:
+        _refuse_other_parts(table, tables[0])
         table.ids = ids
     if several:
         return [
@@ -149,6 +152,31 @@ def _refuse_disagreement(table: Table, same: Sequence[Table]) -> None:
                 f"in different orders (row {row + 1}: {a!r} and {b!r}), so that its rows could be "
                 "either; add a column of ids to it."
             )
+
+
+def _refuse_other_parts(table: Table, other: Table) -> None:
+    """Refuse to join stacked files by position whose parts lie in different orders."""
+    if not table.stacked or not other.stacked:
+        return
+    ours, theirs = _labels(table.stacked), _labels(other.stacked)
+    reordered = ours != theirs and sorted(ours) == sorted(theirs)
+    if table.sizes != other.sizes or reordered:
+        raise InputError(
+            f"{table.name} ({_and(table.sizes)} rows) would be joined by position to {other.name} "
+            f"({_and(other.sizes)} rows), but their parts differ or come in different orders; "
+            "name the files of both in the same order, or add a column of ids."
+        )
+
+
+def _labels(names: Sequence[str]) -> list[str]:
+    """What tells the names of files apart: train and test, for train_rna.csv and test_rna.csv."""
+    start = len(commonprefix(names))  # noqa: RUF071 - characters, not folders
+    end = len(commonprefix([name[start:][::-1] for name in names]))  # noqa: RUF071
+    return [name[start : len(name) - end] for name in names]
+
+
+def _and(sizes: Sequence[int]) -> str:
+    return " and ".join(map(str, sizes))
 
 
 def _sizes(tables: Sequence[Table]) -> str:

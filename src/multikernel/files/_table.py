@@ -38,6 +38,8 @@ class Table:
         Why its rows must not be joined by position: a column may hold ids.
     stacked : tuple of str, optional
         Names of the tables that it was stacked from.
+    sizes : tuple of int, optional
+        Their numbers of rows.
     """
 
     path: Path
@@ -49,6 +51,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
     doubt: str | None = None
     stacked: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:

@@ -118,10 +118,12 @@ class Problem:
     def best_intercept(self, f: Array, near: Array | float = 0.0) -> Array:
         """The best constants to add to the functions f; zero where there is no intercept.
 
-        They are found the sooner, the nearer they are to ``near``.
+        Those of smooth losses are found the sooner, the nearer they are to ``near``.
         """
         if not self.fit_intercept:
             return np.zeros(self.y.shape[1])
+        if not self.loss.smooth or not np.all(np.isfinite(near)):
+            near = 0.0
         return near + self.loss.best_intercept(self.y, f + self.known + near, self.cost)
 
     def into_reach(self, f: Array, b: Array) -> tuple[float, Array]:
@@ -179,7 +181,9 @@ class Problem:
     def mixed(self, T: Array) -> Problem:
         r"""The problem on the mixtures :math:`\tilde K_j = \sum_m T_{jm} K_m` of the kernels."""
         if len(T) == 1 and not hasattr(self.bank, "factors"):
-            return replace(self, bank=PackedBank.from_grams([self.bank.combine(T[0])]))
+            only = PackedBank.from_grams([self.bank.combine(T[0])])
+            only.rounding = self.bank.rounding
+            return replace(self, bank=only)
         return replace(self, bank=AtomBank(self.bank, T))
 
     @property
