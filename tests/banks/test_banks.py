@@ -234,6 +234,13 @@ def test_kernels_are_stored_in_any_order_and_number(n_parts, dtype, rng, monkeyp
             assert_allclose(bank.gram(m), grams[m], rtol=1e-6)
 
 
+@pytest.mark.parametrize("n", [63, 64, 300])
+def test_forms_of_narrow_and_wide_tiles(n, rng):
+    T, a, b = rng.normal(size=(5, n, n)), rng.normal(size=n), rng.normal(size=n)
+    expected = np.einsum("mij,i,j->m", T, a, b)
+    assert_allclose(_tiles.forms(T.reshape(5, -1), a, b), expected, rtol=1e-9)
+
+
 def test_a_rough_bank_sums_in_single_precision(rng):
     grams = np.stack([Z @ Z.T for Z in random_factors(rng, 70, 6)])
     bank, parts = bank_of_parts(grams)

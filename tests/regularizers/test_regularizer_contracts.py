@@ -175,6 +175,15 @@ def test_dual_value_is_twice_the_conjugate_of_the_norm(reg, rng):
 
 
 @each()
+def test_dual_ray_is_the_dual_value_along_a_ray(reg, rng):
+    G = feasible_dual(reg, rng)
+    ray = reg.dual_ray(G)
+    for c in (0.0, 0.2, 0.7, 1.0, 1.5):
+        close = tolerance(reg, 1e-12, 1e-6)
+        assert_allclose(ray(c), reg.dual_value(c**2 * G), rtol=close, atol=close)
+
+
+@each()
 def test_optimal_weights_attain_the_block_norm(reg, rng):
     x = draw(rng) ** 2
     d = reg.optimal_weights(x)

@@ -16,6 +16,7 @@ _CACHE_BYTES = 2 << 20  # a chunk of this size is still in cache when it is read
 _MAX_RUNS = 8  # of all parts together, unless they are more
 _MIN_RUN = 32  # samples, unless a part has fewer
 _BRIDGED_BYTES = 1 << 17  # of kernels that are read though they are not asked for
+_NARROW = 64  # columns, up to which a product with each of them costs less than with all entries
 _SHORT = 512  # columns, below which BLAS is slow on one vector
 _PIECE = 1 / 8  # of a chunk: neighbours that fill less are gathered into one
 
@@ -70,6 +71,14 @@ def transposed_times(chunk: Array, A: Array) -> Array:
     if A.shape[1] == 1:
         return np.asarray(np.einsum("mij,i->mj", chunk, A[:, 0])[:, :, np.newaxis])
     return np.asarray(np.matmul(chunk.transpose(0, 2, 1), A))
+
+
+def forms(flat: Array, a: Array, b: Array) -> Array:
+    """The forms aᵀ T b of every matrix T, given as a row; short rows of T are multiplied first."""
+    if len(b) < _NARROW:
+        product: Array = (flat.reshape(-1, len(b)) @ b).reshape(len(flat), -1) @ a
+        return product
+    return np.asarray(flat @ np.outer(a, b).ravel())
 
 
 def fill(K: Array, entries: Array, rows: slice, columns: slice) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -101,6 +102,19 @@ class ElasticNet(Regularizer):
             return 0.0 if np.max(G) <= 1 + SLACK else np.inf
         excess = np.maximum(np.sqrt(G) - self.l1_ratio, 0.0)
         return total(excess**2) / self._lam
+
+    def dual_ray(self, G: Array) -> Callable[[float], float]:
+        r"""The function :math:`c \mapsto \Omega(c^2 G)`, for c up to 1 of few kernels."""
+        if self._lam == 0:
+            return super().dual_ray(G)
+        roots = np.sqrt(nonnegative(G))
+        some = roots[roots > self.l1_ratio]  # c√G > 1-λ asks for √G > 1-λ
+
+        def ray(c: float) -> float:
+            excess = np.maximum(c * (some if c <= 1 else roots) - self.l1_ratio, 0.0)
+            return total(excess**2) / self._lam
+
+        return ray
 
     def dual_scale(self, G: Array) -> float:
         """The largest c in (0, 1] for which Ω(c² G) is finite."""
