@@ -142,8 +142,9 @@ def test_a_fit_to_all_samples_that_fails_is_told(tables, tmp_path, monkeypatch):
     assert result.whole is None
     assert result.complete
     label = "MKL, elastic net on all samples"
-    assert result.failures == [{"model": label, "fold": None, "error": "no room for columns"}]
-    sentence = f"{label} failed: no room for columns"
+    message = "MemoryError: no room for columns"
+    assert result.failures == [{"model": label, "fold": None, "error": message}]
+    sentence = f"{label} failed: {message}"
     assert sentence in result.verdict
     assert mk.Comparison.load(result.save(tmp_path / "c.json")).failures == result.failures
     page = mk.save_report(tmp_path / "r.html", result).read_text("utf-8")
