@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy.linalg import eigvalsh
-from scipy.linalg.lapack import dpotrf, spotrf
+from scipy.linalg import eigvalsh, get_lapack_funcs
 
 from ._component import Array
 
@@ -213,7 +212,7 @@ def has_cholesky(K: Array, shift: float, dtype: DTypeLike = np.float64) -> bool:
     with np.errstate(all="ignore"):  # entries far above the diagonal may not fit: then K has none
         shifted = np.array(K.T, dtype=dtype, order="F")
     shifted.ravel(order="K")[:: len(K) + 1] += shift
-    potrf = dpotrf if shifted.dtype == np.float64 else spotrf
+    (potrf,) = get_lapack_funcs(("potrf",), (shifted,))
     _, failure = potrf(shifted, lower=1, clean=0, overwrite_a=1)
     return not failure
 

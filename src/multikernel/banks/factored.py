@@ -126,11 +126,7 @@ class FactoredBank(Bank):
 
     def mean_diagonals(self) -> Array:
         """The mean diagonal of every kernel, from the squared norms of factors, shape (M,)."""
-        return self.eigenvalue_bounds() / self.n_samples
-
-    def eigenvalue_bounds(self) -> Array:
-        """Upper bounds of the largest eigenvalues: the traces, which are squared norms here."""
-        return np.array([np.sum(Z**2) for Z in self.factors])
+        return np.array([np.sum(Z**2) for Z in self.factors]) / self.n_samples
 
     def select(self, kernels: Index | Sequence[int]) -> FactoredBank:
         """The bank of some of the kernels."""

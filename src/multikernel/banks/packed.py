@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy.linalg.blas import dgemv, sgemv
+from scipy.linalg import get_blas_funcs
 
 from .._component import Array
 from .._memory import available_memory, check_memory
@@ -173,7 +173,7 @@ class PackedBank(Bank):
         runs = runs_of(np.flatnonzero(d), self._tiles[0])
         self._passes += sum(len(run) for run in runs) / self.n_kernels
         K = np.empty((self.n_samples, self.n_samples))
-        gemv = dgemv if self._sums == np.float64 else sgemv
+        (gemv,) = get_blas_funcs(("gemv",), dtype=self._sums)
         d, size = self._fitting(d)
         for tile, rows, columns in self._each_tile():
             total = np.zeros(tile[0].size, self._sums)
