@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.model_selection import StratifiedKFold
 from typer.testing import CliRunner
 
@@ -759,7 +760,7 @@ def test_one_new_sample_without_text(model, tmp_path):
     ("name", "words"),
     [
         ("RNA", "a source 'RNA', but the model was fitted to 'rna', and upper and lower case"),
-        ("rn", "Source 'rn' may be the 'rna' of the model: rename it if so. The data lack rna"),
+        ("rn", "Source 'rn' may be the 'rna' of the model: if so, rename it, or name its file"),
     ],
 )
 def test_a_misspelt_source_is_not_passed_over(model, tmp_path, name, words):
@@ -774,13 +775,27 @@ def test_the_hint_at_a_misspelt_source_comes_before_other_complaints(model, tmp_
     new = new_study(tmp_path / "new", lambda t: t.drop(columns="age"))
     (new / "rna.csv").rename(new / "rn.csv")
     out = ["--out", tmp_path / "p.csv"]
-    hint = "multikernel: Source 'rn' may be the 'rna' of the model: rename it if so. "
+    hint = (
+        "multikernel: Source 'rn' may be the 'rna' of the model: if so, rename it, or name its "
+        "file by --sources rna=FILE. "
+    )
     said = invoke("predict", model, new, *out, status=1).stderr
     assert said.startswith(hint + "The data lack rna, which the model uses; they have: ")
     alone = invoke("predict", model, new, "--sources", "rn", *out, status=1).stderr
     assert alone.startswith(hint + "None of the sources rn is known to the model; it was fitted")
     advice = "Leave a source out by --sources if it is another one.\n"
     assert invoke("predict", model, new, "--allow-missing", *out, status=1).stderr.endswith(advice)
+
+
+def test_the_file_of_a_source_may_be_named(model, study, tmp_path):
+    usual, _ = probabilities(model, study, tmp_path)
+    new = write_study(tmp_path / "new")
+    (new / "rna.csv").rename(new / "rn.csv")
+    files = {"rna": "rn.csv", "mri": "mri.csv", "clinic": "clinic.csv"}
+    named = [part for name, file in files.items() for part in ("--sources", f"{name}={file}")]
+    invoke("predict", model, new, *named, "--out", tmp_path / "p.csv")
+    found = pd.read_csv(tmp_path / "p.csv", index_col="sample").sort_index()["p(ill)"]
+    assert_allclose(found, usual)
 
 
 def test_one_table_that_has_gained_a_column(tmp_path):

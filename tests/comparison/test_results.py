@@ -104,18 +104,24 @@ def test_what_is_said_of_learned_weights(shift, spread, sentence):
 
 
 @pytest.mark.parametrize(
-    ("shift", "spread", "sentence"),
+    ("shift", "spread", "sentence", "chance"),
     [
-        (0.05, 1, "Combining sources helps: 0.850 against 0.800 for x alone"),
-        (-0.05, 1, "Combining sources hurts:"),
-        (0.0, 1, "Combining sources makes no practical difference:"),
-        (0.02, 20, "It is not clear that combining sources helps:"),
-        (-0.02, 20, "Combining sources does not seem to help:"),
+        (0.05, 1, "Combining sources helps: 0.850 against 0.800 for x alone", "better"),
+        (0.05, 8, "Combining sources helps:", "better"),
+        (-0.05, 1, "Combining sources hurts:", "worse"),
+        (0.0, 1, "Combining sources makes no practical difference:", "same"),
+        (0.02, 20, "It is not clear that combining sources helps:", "better"),
+        (-0.02, 20, "Combining sources does not seem to help:", "better"),
     ],
 )
-def test_what_is_said_of_combining(shift, spread, sentence):
+def test_what_is_said_of_combining(shift, spread, sentence, chance):
     scores = {MKL: BASE + shift + spread * NOISE, "x alone": BASE, "y alone": BASE - 0.3}
-    assert make(scores).verdict[0].startswith(sentence)
+    result = make(scores)
+    assert result.verdict[0].startswith(sentence)
+    p = getattr(result.equivalence(MKL, "x alone"), chance)
+    said = "above 0.99" if p >= 0.99 else f"{p:.2f}"
+    kind = "equal within 0.01" if chance == "same" else chance
+    assert f"; {kind} with probability {said}" in result.verdict[0]
 
 
 def test_ties_on_every_fold_are_said_to_give_no_interval():
@@ -212,7 +218,8 @@ def test_a_source_alone_and_the_combination_are_compared_on_the_same_samples():
     assert_allclose(result.test(MKL, SUM).mean, 0.0, atol=1e-12)
     assert result.verdict[0] == (
         "Combining sources makes no practical difference: 0.799 against 0.800 for y alone, the "
-        "best single source, judged on the 9 samples that have it (accuracy)."
+        "best single source, judged on the 9 samples that have it (accuracy); equal within 0.01 "
+        "with probability above 0.99."
     )
     row = result.frame().set_index("model").loc["y alone"]
     assert_allclose(row["difference"], 0.1 * NOISE.mean(), atol=1e-12)

@@ -242,6 +242,17 @@ def test_square_sources(rng):
     assert "must not be negative" in found(dataset, "problem", "far")
 
 
+@pytest.mark.parametrize("level", [0.0, 1.0, 1e8])
+def test_matrices_in_which_all_samples_are_alike(level):
+    frame = pd.DataFrame(np.full((N, N), level), index=IDS, columns=IDS)
+    other = frame + level * 1e-3 * np.eye(N)
+    tables = {"flat": frame, "near": 0 * frame, "other": other}
+    dataset = Dataset(tables, kinds={"flat": "kernel", "near": "distance", "other": "kernel"})
+    for name in ("flat", "near"):
+        assert "All samples are alike" in found(dataset, "problem", name)
+    assert ("alike" in found(dataset, "problem", "other")) == (level == 0)
+
+
 def test_near_duplicates_are_named_and_wide_noise_is_not(rng):
     rna = table(rng, 300)
     tables = {

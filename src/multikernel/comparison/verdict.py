@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _SURE = 0.95  # probability from which on a difference is called one
 _LIKELY = 0.8
+_CERTAIN = 0.99  # above which folds, few as they are, cannot tell probabilities apart
 _FEW = 5  # folds
 _ENOUGH = 0.5  # of the samples of the source judged on most, for a source to be the best single one
 _SHOWN = 4  # sources and failures
@@ -75,15 +76,21 @@ def _combining(result: Comparison) -> str:
         return f"One fold says little: {figures}."
     same = result.equivalence(result.headline, best.name)
     if same.better > _SURE:
-        return f"Combining sources helps: {figures}."
+        return f"Combining sources helps: {figures}; better with {_chance(same.better)}."
     if same.worse > _SURE:
-        return f"Combining sources hurts: {figures}."
+        return f"Combining sources hurts: {figures}; worse with {_chance(same.worse)}."
     if same.same > _LIKELY:
-        return f"Combining sources makes no practical difference: {figures}."
+        equal = f"equal within {result.rope:g} with {_chance(same.same)}"
+        return f"Combining sources makes no practical difference: {figures}; {equal}."
     chance = f"better with probability {same.better:.2f}, worse with {same.worse:.2f}"
     if best.together < best.alone:
         return f"Combining sources does not seem to help: {figures}; {chance}."
     return f"It is not clear that combining sources helps: {figures}; {chance}."
+
+
+def _chance(p: float) -> str:
+    """A probability that is never said to be one."""
+    return f"probability {p:.2f}" if p < _CERTAIN else f"probability above {_CERTAIN}"
 
 
 class _Rival(NamedTuple):

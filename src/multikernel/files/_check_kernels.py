@@ -23,6 +23,7 @@ _MOST_SAMPLES = 1000  # for comparing sources
 _FEWEST = 10
 _MOST_OPERATIONS = 2e10
 _MOST_NUMBERS = 2e7
+_ROUNDING = 1e-12
 _MUCH = 0.5  # of the memory that is free
 
 
@@ -50,6 +51,16 @@ def _square(dataset: Dataset, name: str) -> Iterator[Finding]:
     else:
         what = "positive semi-definite" if kind == "kernel" else "without negative distances"
         yield Finding("ok", name, f"Symmetric and {what}.")
+        if not _varies(K, kind):
+            yield Finding("problem", name, "All samples are alike in it: leave the source out.")
+
+
+def _varies(K: Array, kind: str) -> bool:
+    """Whether samples differ: by a distance, or by the variance in feature space of a kernel."""
+    if kind == "distance":
+        return bool(K.max() > 0)
+    power = float(np.mean(np.diagonal(K)))
+    return power - float(np.mean(K)) > _ROUNDING * power
 
 
 def _duplicates(dataset: Dataset) -> Iterator[Finding]:

@@ -33,6 +33,14 @@ _CITED = {  # by what the names of models hold
     "Journal of Machine Learning Research 9, 2491–2521. The block 1-norm.",
     "MKL, lp": "M. Kloft, U. Brefeld, S. Sonnenburg and A. Zien (2011). lp-norm multiple kernel "
     "learning. Journal of Machine Learning Research 12, 953–997. The lp-norms.",
+    "Q-norm": "C. Hinrichs, V. Singh, J. Peng and S. C. Johnson (2012). Q-MKL: matrix-induced "
+    "regularization in multi-kernel learning with applications to neuroimaging. Advances in Neural "
+    "Information Processing Systems 25. The Q-norm.",
+    "probabilistic": "H. Nickisch and M. Seeger (2011). Multiple kernel learning: a unifying "
+    "probabilistic viewpoint. arXiv:1103.0897. Weights by the evidence.",
+    "Bayesian": "M. Gönen (2012). A Bayesian multiple kernel learning framework for single and "
+    "multiple output regression. Proceedings of the 20th European Conference on Artificial "
+    "Intelligence. A posterior of the weights.",
     "alignment": "C. Cortes, M. Mohri and A. Rostamizadeh (2012). Algorithms for learning kernels "
     "based on centered alignment. Journal of Machine Learning Research 13, 795–828. Alignment.",
     "margin": "F. Aiolli and M. Donini (2015). EasyMKL: a scalable multiple kernel learning "
