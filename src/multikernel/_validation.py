@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy.linalg import eigvalsh, get_lapack_funcs
+from scipy.linalg import eigvalsh
+from scipy.linalg.lapack import dpotrf, spotrf
 
 from ._component import Array
 
@@ -92,13 +93,14 @@ def _are_symmetric(K: Array) -> bool:
 
 def _have_choleskys(K: Array) -> bool:
     """Whether a stack of matrices is positive definite but for rounding."""
-    shifted = K.astype(np.float64)
-    diagonals = shifted.reshape(len(K), -1)[:, :: K.shape[1] + 1]
-    diagonals += _tolerance(K) * np.maximum(diagonals.max(axis=1, keepdims=True), 0.0)
-    try:
-        np.linalg.cholesky(shifted)
-    except np.linalg.LinAlgError:
-        return False
+    shifted = np.empty(K.shape[1:])  # which stays in cache
+    diagonal = shifted.ravel()[:: len(shifted) + 1]
+    largest = np.maximum(np.diagonal(K, axis1=1, axis2=2).max(axis=1), 0.0)
+    for matrix, shift in zip(K, (_tolerance(K) * largest).tolist(), strict=True):
+        shifted[:] = matrix
+        diagonal += shift
+        if not _factorise(shifted):
+            return False
     return True
 
 
@@ -212,8 +214,13 @@ def has_cholesky(K: Array, shift: float, dtype: DTypeLike = np.float64) -> bool:
     with np.errstate(all="ignore"):  # entries far above the diagonal may not fit: then K has none
         shifted = np.array(K.T, dtype=dtype, order="F")
     shifted.ravel(order="K")[:: len(K) + 1] += shift
-    (potrf,) = get_lapack_funcs(("potrf",), (shifted,))
-    _, failure = potrf(shifted, lower=1, clean=0, overwrite_a=1)
+    return _factorise(shifted.T)
+
+
+def _factorise(K: Array) -> bool:
+    """Whether a symmetric matrix laid out in rows, which is overwritten, has a Cholesky factor."""
+    potrf = spotrf if K.dtype == np.float32 else dpotrf
+    _, failure = potrf(K.T, lower=1, clean=0, overwrite_a=1)
     return not failure
 
 

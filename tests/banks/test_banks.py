@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 from multikernel import _memory
 from multikernel.banks import AtomBank, FactoredBank, PackedBank, _tiles, packed
+from multikernel.banks.gram_stack import GramStack
 
 
 def random_factors(rng, n, M, rank=3):
@@ -229,9 +230,35 @@ def test_kernels_are_stored_in_any_order_and_number(n_parts, dtype, rng, monkeyp
     parts = np.array_split(rng.permutation(70), n_parts)
     for order in ([[2, 3, 4], [6, 0], [5], [1]], [list(range(7))]):
         bank = PackedBank(70, 7, dtype, parts)
-        bank.set_kernels((np.array(ms), grams[ms]) for ms in order)
+        bank.set_kernels(GramStack(np.array(ms), grams[ms]) for ms in order)
         for m in range(7):
             assert_allclose(bank.gram(m), grams[m], rtol=1e-6)
+
+
+@pytest.mark.parametrize("given", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("n_parts", [1, 4])
+def test_kernels_are_shifted_and_scaled_as_they_are_stored(n_parts, dtype, given, rng, monkeypatch):
+    monkeypatch.setattr(packed, "_MIN_TILE", 0)
+    Ks = np.stack([Z @ Z.T for Z in random_factors(rng, 70, 5)]).astype(given)
+    before, s, f = Ks.copy(), rng.normal(size=(5, 70)), rng.random(5)
+    expected = f[:, None, None] * (Ks - s[:, :, None] - s[:, None, :])
+    stack = GramStack(np.arange(5), Ks, s, f)
+    assert_allclose(stack.formed(), expected, rtol=1e-12)
+    kept = rng.permutation(70)[:40]
+    assert_allclose(stack.take(kept).formed(), expected[:, kept[:, None], kept], rtol=1e-12)
+    bank = PackedBank(70, 5, dtype, np.array_split(rng.permutation(70), n_parts))
+    bank.set_kernels([GramStack(np.array([3, 1]), Ks[[3, 1]], s[[3, 1]], f[[3, 1]]), stack])
+    assert_allclose([bank.gram(m) for m in range(5)], expected, rtol=1e-6, atol=1e-6)
+    assert (Ks == before).all()
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2])
+@pytest.mark.parametrize("n", [32, 33, 511, 512])
+def test_products_of_tiles_of_any_width(n, n_outputs, rng):
+    T, A = rng.normal(size=(3, n + 1, n)), rng.normal(size=(n + 1, n_outputs))
+    assert_allclose(_tiles.times(T, A[1:]), T @ A[1:], rtol=1e-9, atol=1e-9)
+    assert_allclose(_tiles.transposed_times(T, A), T.transpose(0, 2, 1) @ A, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("n", [63, 64, 300])

@@ -504,12 +504,40 @@ def test_small_kernels_are_normalised_together_as_one_by_one(normalize, weighted
     expected = dense(single.fit_grams(K, sample_weight=weight))
     stacks = list(together.fit_stacks(K, sample_weight=weight))
     assert len(stacks) == 1
-    ((ms, Ks),) = stacks
-    assert ms.tolist() == list(range(60))
-    assert_allclose(Ks, expected, atol=1e-12)
+    assert stacks[0].kernels.tolist() == list(range(60))
+    assert_allclose(stacks[0].formed(), expected, atol=1e-12)
     assert together.n_base_computations_ == single.n_base_computations_
     A, d = rng.normal(size=9), rng.random(60)
     assert_allclose(together.cross_combine(K, d, A), single.cross_combine(K, d, A), atol=1e-9)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("rows", [slice(None), slice(2, 7), [5, 1, 3]])
+def test_kernels_of_one_array_are_stacked_without_a_copy_where_they_can(order, rows, rng):
+    K = rng.normal(size=(8, 8, 6))
+    given = np.asfortranarray(K) if order == "F" else K
+    bundle = KernelBundle.from_array(given.transpose(1, 0, 2))[rows]
+    columns = bundle.columns_of(bundle.ids)
+    stack = bundle.stack(slice(1, 4), columns)
+    blocks = [bundle.block(name, columns) for name in bundle.names[1:4]]
+    assert_allclose(stack, blocks, rtol=0)
+    assert stack.flags.c_contiguous
+    whole = isinstance(rows, slice)
+    assert np.shares_memory(stack, given) == (order == "F" and rows == slice(None))
+    assert all(np.shares_memory(block, given) == whole for block in blocks)
+    for shown in (stack, *blocks):
+        with pytest.raises(ValueError, match="read-only"):
+            shown[0] = 0.0
+
+
+def test_a_bundle_of_one_array_is_pickled_once(rng):
+    bundle = KernelBundle.from_array(rng.normal(size=(30, 30, 5)))
+    copy = pickle.loads(pickle.dumps(bundle))
+    assert len(pickle.dumps(bundle)) < 1.3 * 8 * 30 * 30 * 5
+    columns = np.arange(30)
+    assert_allclose(copy.stack(slice(0, 5), columns), bundle.stack(slice(0, 5), columns), rtol=0)
+    absent = bundle.with_absent(["k1", "new"])
+    assert absent.stack(slice(5, 6), columns).tolist() == np.zeros((1, 30, 30)).tolist()
 
 
 def test_large_matrices_are_tested_in_single_precision(rng, monkeypatch):
@@ -528,8 +556,8 @@ def test_small_kernels_that_some_samples_lack_are_stacked_one_by_one(rng):
     K = KernelBundle(grams, present={"b": np.arange(12) > 3})
     expected = dense(PrecomputedKernels().fit_grams(K))
     stacks = list(PrecomputedKernels().fit_stacks(K))
-    assert [ms.tolist() for ms, _ in stacks] == [[0], [1], [2]]
-    assert_allclose(np.concatenate([Ks for _, Ks in stacks]), expected)
+    assert [stack.kernels.tolist() for stack in stacks] == [[0], [1], [2]]
+    assert_allclose(np.concatenate([stack.formed() for stack in stacks]), expected)
 
 
 def test_the_tolerance_of_large_matrices_is_the_one_in_the_message(rng):

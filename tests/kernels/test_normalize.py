@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from multikernel.banks.gram_stack import GramStack
 from multikernel.kernels import NORMALIZERS
 from multikernel.kernels.normalize import make_normalizer, sample_shares
 
@@ -43,6 +44,23 @@ def test_training_and_queries_follow_the_definition(name, case):
     assert_allclose(cross, Q @ P.T, atol=1e-12)
     similarity = normalizer.self_similarity(diag, Phi_query @ Phi.T @ share)
     assert_allclose(similarity, np.sum(Q**2, axis=1), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", NORMALIZERS)
+def test_stacks_are_normalised_as_matrices_one_by_one(name, case, rng):
+    _, _, share = case
+    Z = rng.normal(size=(4, 15, 3)) + 1.0
+    Ks = np.concatenate([Z @ Z.transpose(0, 2, 1), np.zeros((1, 15, 15))])
+    before = Ks.copy()
+    single, together = ([make_normalizer(name) for _ in Ks] for _ in range(2))
+    expected = [one.fit_transform(K.copy(), share) for one, K in zip(single, Ks, strict=True)]
+    stack = together[0].learn(together, GramStack(np.arange(5), Ks), share)
+    assert_allclose(stack.formed(), expected, atol=1e-12)
+    assert (Ks == before).all()
+    A = rng.normal(size=(15, 2))
+    for one, other in zip(single, together, strict=True):
+        for ours, theirs in zip(other.expand(A, share), one.expand(A, share), strict=True):
+            assert_allclose(ours, theirs, atol=1e-12)
 
 
 @pytest.mark.parametrize("sum_is_zero", [True, False])

@@ -12,12 +12,13 @@ from numpy.typing import DTypeLike
 from .._component import Array
 from .base import Index
 
-_CACHE_BYTES = 2 << 20  # a chunk of this size is still in cache when it is read the second time
+_CACHE_BYTES = 4 << 20  # a chunk of this size is still in cache when it is read the second time
 _MAX_RUNS = 8  # of all parts together, unless they are more
 _MIN_RUN = 32  # samples, unless a part has fewer
 _BRIDGED_BYTES = 1 << 17  # of kernels that are read though they are not asked for
 _NARROW = 64  # columns, up to which a product with each of them costs less than with all entries
-_SHORT = 512  # columns, below which BLAS is slow on one vector
+_TINY = 32  # columns, up to which BLAS is fast on one vector
+_SHORT = 512  # columns, from which it is again
 _PIECE = 1 / 8  # of a chunk: neighbours that fill less are gathered into one
 
 
@@ -57,10 +58,10 @@ def chunks(tile: Array, kernels: Index, dtype: DTypeLike) -> Iterator[tuple[slic
 
 
 def times(chunk: Array, A: Array) -> Array:
-    """The products of every matrix of a chunk with A; BLAS is slow on one vector of short rows."""
-    if A.shape[1] == 1 and len(A) < _SHORT:
+    """The products of every matrix of a chunk with A."""
+    if A.shape[1] == 1 and _TINY < len(A) < _SHORT:
         return np.asarray(np.einsum("mij,j->mi", chunk, A[:, 0])[:, :, np.newaxis])
-    if A.shape[1] == 1:
+    if A.shape[1] == 1 and len(A) >= _SHORT:
         product: Array = chunk.reshape(-1, chunk.shape[2]) @ A
         return product.reshape(*chunk.shape[:2], -1)
     return np.asarray(np.matmul(chunk, A))
@@ -68,7 +69,7 @@ def times(chunk: Array, A: Array) -> Array:
 
 def transposed_times(chunk: Array, A: Array) -> Array:
     """The products of the transpose of every matrix of a chunk with A."""
-    if A.shape[1] == 1:
+    if A.shape[1] == 1 and len(A) > _TINY:
         return np.asarray(np.einsum("mij,i->mj", chunk, A[:, 0])[:, :, np.newaxis])
     return np.asarray(np.matmul(chunk.transpose(0, 2, 1), A))
 

@@ -24,6 +24,7 @@ from ._tiles import (
     transposed_times,
 )
 from .base import Bank, Index
+from .gram_stack import GramStack
 
 _MAX_PARTS = 32  # and tiles of 528 pairs
 _MIN_TILE = 1 << 16  # entries, below which tiles cost more than copies of some samples
@@ -115,7 +116,7 @@ class PackedBank(Bank):
         """Pack an array of shape (n_kernels, n, n) or a sequence of (n, n) matrices."""
         matrices = list(grams)
         bank = cls(len(matrices[0]), len(matrices), dtype)
-        bank.set_kernels((np.array([m]), K[np.newaxis]) for m, K in enumerate(matrices))
+        bank.set_kernels(GramStack(np.array([m]), K[np.newaxis]) for m, K in enumerate(matrices))
         return bank
 
     @property
@@ -135,31 +136,33 @@ class PackedBank(Bank):
 
     def set_kernel(self, m: int, K: Array) -> None:
         """Store the symmetric matrix K of shape (n, n) as kernel m."""
-        self.set_kernels([(np.array([m]), K[np.newaxis])])
+        self.set_kernels([GramStack(np.array([m]), K[np.newaxis])])
 
-    def set_kernels(self, stacks: Iterable[tuple[Index, Array]]) -> None:
-        """Store pairs (ms, Ks): the symmetric matrix Ks[i] of shape (n, n) as kernel ms[i]."""
-        entries = list(self._entries())
-        for ms, Ks in stacks:
-            where = as_slice(ms)
-            for (tile, rows, columns), chosen in zip(self._each_tile(), entries, strict=True):
-                if chosen is None:
-                    tile[where] = Ks[:, rows, columns]
-                elif tile.dtype == Ks.dtype and isinstance(where, slice):
-                    out = tile.reshape(len(tile), -1)[where]
-                    Ks.reshape(len(Ks), -1).take(chosen, axis=1, out=out, mode="clip")
+    def set_kernels(self, stacks: Iterable[GramStack]) -> None:
+        """Store Gram matrices of some kernels at a time, shifted and scaled in float64."""
+        tiles = [(tile, *self._samples(rows, columns)) for tile, rows, columns in self._each_tile()]
+        for stack in stacks:
+            where, flat = as_slice(stack.kernels), stack.Ks.reshape(len(stack.Ks), -1)
+            for tile, rows, columns, entries in tiles:
+                part = tile[where]
+                direct = part.base is not None and tile.dtype == flat.dtype == np.float64
+                out = part if direct else np.empty(part.shape)
+                if entries is None:
+                    out[:] = stack.Ks[:, rows, columns]
+                elif direct:
+                    flat.take(entries, axis=1, out=out.reshape(len(flat), -1), mode="clip")
                 else:
-                    chosen_entries = Ks.reshape(len(Ks), -1)[:, chosen]
-                    tile[where] = chosen_entries.reshape(-1, *tile.shape[1:])
+                    out[:] = flat[:, entries].reshape(out.shape)
+                stack.finish(out, rows, columns)
+                if not direct:
+                    tile[where] = out
 
-    def _entries(self) -> Iterator[Index | None]:
-        """Where the entries of every tile are in a matrix laid out in rows; None in their place."""
-        for _, rows, columns in self._each_tile():
-            if self._order is None:
-                yield None
-            else:
-                first = self._order[rows] * self.n_samples
-                yield np.add.outer(first, self._order[columns]).ravel()
+    def _samples(self, rows: slice, columns: slice) -> tuple[Any, Any, Index | None]:
+        """The samples of a tile, and where its entries are in a matrix, if not one by the other."""
+        if self._order is None:
+            return rows, columns, None
+        i, j = self._order[rows], self._order[columns]
+        return i, j, np.add.outer(i * self.n_samples, j).ravel()
 
     def gram(self, m: int) -> Array:
         """Kernel m as a square float64 matrix."""

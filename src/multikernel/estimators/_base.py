@@ -178,7 +178,7 @@ class BaseMKL(Documented, BaseEstimator):
         stacks = self.kernels_.fit_stacks(X, sample_weight=s)
         bank = PackedBank(len(kept), self.kernels_.n_kernels_, self.dtype, parts)
         if len(kept) < self.kernels_.n_samples_:
-            stacks = ((ms, Ks[:, kept[:, np.newaxis], kept]) for ms, Ks in stacks)
+            stacks = (stack.take(kept) for stack in stacks)
         bank.set_kernels(stacks)
         return bank
 

@@ -13,6 +13,7 @@ from sklearn.utils import gen_batches
 
 from .._component import Array, Component
 from .._validation import check_gram
+from ..banks.gram_stack import GramStack
 from .group import Group, Index, Kernel, unique_names
 from .normalize import coefficient_sums, sample_shares
 from .presence import Mask, check_enough
@@ -139,10 +140,8 @@ class Kernels(Component, ABC):
         self._begin(X, sample_weight)
         return self._stream()
 
-    def fit_stacks(
-        self, X: Any, y: Any = None, sample_weight: Any = None
-    ) -> Iterator[tuple[Index, Array]]:
-        """Like ``fit_grams``, in pairs (ms, Ks) with Ks[i] of kernel ms[i], small ones together."""
+    def fit_stacks(self, X: Any, y: Any = None, sample_weight: Any = None) -> Iterator[GramStack]:
+        """Like ``fit_grams``, as matrices that a bank will normalise, small ones together."""
         self._begin(X, sample_weight)
         return self._stacks()
 
@@ -172,14 +171,26 @@ class Kernels(Component, ABC):
         self._require_unrestricted("grams")
         return self._stream()
 
-    def _stacks(self) -> Iterator[tuple[Index, Array]]:
-        for m, K in self._stream():
-            yield np.array([m]), K[np.newaxis]
+    def _stacks(self) -> Iterator[GramStack]:
+        for kernel, K in self._raw():
+            share, where = self._share(kernel.source), self._having(kernel.source)
+            stack = GramStack(np.array([kernel.index]), K[np.newaxis])
+            stack = kernel.normalizer.learn([kernel.normalizer], stack, share)
+            if not isinstance(where, slice):
+                formed = embed(stack.formed()[0], self.n_samples_, where, where)
+                stack = GramStack(stack.kernels, formed[np.newaxis])
+            yield stack
 
     def _stream(self) -> Iterator[tuple[int, Array]]:
+        for kernel, K in self._raw():
+            share, where = self._share(kernel.source), self._having(kernel.source)
+            K = kernel.normalizer.fit_transform(K, share)
+            yield kernel.index, embed(K, self.n_samples_, where, where)
+
+    def _raw(self) -> Iterator[tuple[Kernel, Array]]:
+        """Training Grams, each a new array, between the samples that have their source."""
         for group, base in zip(self.groups_, self._training_bases(), strict=True):
             share = self._share(group.source)
-            where = self._having(group.source)
             self.n_base_computations_ += 1
             scales: dict[int, float] = {}
             for kernel in group.kernels:
@@ -190,8 +201,7 @@ class Kernels(Component, ABC):
                 K = kernel.gram(base)
                 if not kernel.family.trusted:
                     check_gram(K, self.names_[kernel.index])
-                K = kernel.normalizer.fit_transform(K, share)
-                yield kernel.index, embed(K, self.n_samples_, where, where)
+                yield kernel, K
 
     def cross(
         self, Z: Any, kernels: Iterable[int] | None = None, samples: Any = None
@@ -305,9 +315,10 @@ class Kernels(Component, ABC):
         kept = A[self.samples_]
         terms = []
         needed = np.zeros(len(kept), dtype=bool)
-        for group in self.groups_:
-            used = [k for k in group.kernels if D[k.index].any() and k.normalizer.factor_]
-            if used and A.any():
+        weighted = np.flatnonzero(D.any(axis=1) & A.any())
+        for group in self._select(weighted):
+            used = [kernel for kernel in group.kernels if kernel.normalizer.factor_]
+            if used:
                 own, share = self._having(group.source), self._share(group.source)
                 pairs = [k.normalizer.expand(kept[own] * D[k.index], share) for k in used]
                 terms.append(_Terms(group, used, [c for c, _ in pairs], [o for _, o in pairs]))
@@ -347,8 +358,7 @@ class Kernels(Component, ABC):
         """
         A, D = self._check_expansion(weights, coef)
         _, positions = self._expand(A, D)
-        kernels = [kernel.index for kernel in self._kernels() if D[kernel.index].any()]
-        return self.samples_[positions], np.array(kernels, dtype=np.intp)
+        return self.samples_[positions], np.flatnonzero(D.any(axis=1))
 
     def restrict(self, samples: Any = None, kernels: Iterable[int] | None = None) -> Self:
         """A smaller copy that serves only some training samples and kernels.
@@ -393,11 +403,9 @@ class Kernels(Component, ABC):
         if kernels is None:
             return self.groups_
         wanted = {int(m) for m in kernels}
-        groups = [
-            replace(group, kernels=[k for k in group.kernels if k.index in wanted])
-            for group in self.groups_
-        ]
-        return [group for group in groups if group.kernels]
+        chosen = [[k for k in group.kernels if k.index in wanted] for group in self.groups_]
+        pairs = zip(self.groups_, chosen, strict=True)
+        return [replace(group, kernels=some) for group, some in pairs if some]
 
     def _require_unrestricted(self, method: str) -> None:
         if len(self.samples_) < self.n_samples_:

@@ -47,6 +47,8 @@ class KernelBundle(RowContainer):
     array(['a', 'c'], dtype='<U1')
     """
 
+    _array: Array | None = None  # all matrices, kernels first, where they are parts of one array
+
     def __init__(
         self,
         kernels: Mapping[str, Any],
@@ -90,7 +92,9 @@ class KernelBundle(RowContainer):
             raise ValueError(f"expected shape (n_rows, n_columns, n_kernels), got {K.shape}.")
         if "column_ids" not in options:
             refuse_kernels_first(K)
-        return cls.from_list([K[:, :, m] for m in range(K.shape[2])], names, **options)
+        bundle = cls.from_list([K[:, :, m] for m in range(K.shape[2])], names, **options)
+        bundle._array = np.moveaxis(K, 2, 0) if np.issubdtype(K.dtype, np.floating) else None
+        return bundle
 
     @classmethod
     def from_distances(cls, distances: Any, **options: Any) -> Self:
@@ -135,16 +139,31 @@ class KernelBundle(RowContainer):
     def block(self, name: str, columns: Index | None = None, rows: Any = slice(None)) -> Array:
         """The rows at hand of one kernel, against all or some positions of columns.
 
-        Where they are consecutive, a view of the matrix that cannot be written to.
+        It cannot be written to, and is a view of the matrix where they are consecutive.
         """
-        K = self._matrices[name]
-        columns = np.arange(K.shape[1]) if columns is None else columns
+        view: Array = self._matrices[name][self._window(columns, rows)]
+        view.flags.writeable = False
+        return view
+
+    def stack(self, kernels: slice, columns: Index) -> Array:
+        """The rows at hand of some kernels, by position, as an array laid out in rows.
+
+        Where it is so already, a view that cannot be written to.
+        """
+        window = self._window(columns, slice(None))
+        if self._array is None:
+            return np.stack([self._matrices[name][window] for name in self.names[kernels]])
+        stack = np.ascontiguousarray(self._array[kernels][:, *window])
+        stack.flags.writeable = False
+        return stack
+
+    def _window(self, columns: Index | None, rows: Any) -> tuple[Any, ...]:
+        """Rows at hand and positions of columns, as slices where they are consecutive."""
+        columns = np.arange(len(self.column_ids)) if columns is None else columns
         chosen = self._rows[rows]
-        if all(_is_range(index) for index in (chosen, columns)):
-            view = K[chosen[0] : chosen[-1] + 1, columns[0] : columns[-1] + 1]
-            view.flags.writeable = False
-            return view
-        return np.asarray(K[np.ix_(chosen, columns)])
+        if _is_range(chosen) and _is_range(columns):
+            return slice(chosen[0], chosen[-1] + 1), slice(columns[0], columns[-1] + 1)
+        return np.ix_(chosen, columns)
 
     def columns_of(self, ids: Any) -> Index:
         """The positions of samples among the columns, -1 for those that are missing."""
@@ -159,6 +178,7 @@ class KernelBundle(RowContainer):
         absent = {n: np.zeros(shape[0], dtype=bool) for n in names}
         other = self._with_rows(self._rows)
         other._matrices, other._present = self._matrices | nothing, self._present | absent
+        other._array = None
         return other
 
     def append(self, other: KernelBundle) -> KernelBundle:
@@ -180,11 +200,11 @@ class KernelBundle(RowContainer):
 
     def _compact(self) -> dict[str, Any]:
         if np.array_equal(self._rows, np.arange(len(self._ids))):
-            return self.__dict__
+            return self.__dict__ | {"_array": None}
         matrices = {name: K[self._rows] for name, K in self._matrices.items()}
         present = {name: self.has(name) for name in self._present}
         own = {"_matrices": matrices, "_ids": self.ids, "_present": present}
-        return self.__dict__ | own | {"_rows": np.arange(len(self))}
+        return self.__dict__ | own | {"_rows": np.arange(len(self)), "_array": None}
 
 
 def _is_range(index: Index) -> bool:

@@ -72,12 +72,15 @@ def make_groups(
     """The cross product of sources, families and parameters, grouped by shared base."""
     groups: dict[tuple[str, Hashable], Group] = {}
     index = count()
+    swept: dict[int, list[dict[str, Any]]] = {}  # families are mostly those of other sources too
     for source, members in families.items():
         for family in (part for member in members for part in member.split()):
             group = groups.setdefault((source, family.base_key), Group(source, family))
+            if id(family) not in swept:
+                swept[id(family)] = family.parameters()
             group.kernels += [
-                Kernel(next(index), source, family, parameters, make_normalizer(normalize))
-                for parameters in family.parameters()
+                Kernel(next(index), source, family, dict(parameters), make_normalizer(normalize))
+                for parameters in swept[id(family)]
             ]
     return list(groups.values())
 
@@ -86,8 +89,7 @@ def unique_names(kernels: Sequence[Kernel]) -> list[str]:
     """The names of the kernels, numbered where they repeat."""
     seen: dict[str, int] = {}
     names = []
-    for kernel in kernels:
-        seen[kernel.name] = seen.get(kernel.name, 0) + 1
-        count = seen[kernel.name]
-        names.append(kernel.name if count == 1 else f"{kernel.name}#{count}")
+    for name in (kernel.name for kernel in kernels):
+        seen[name] = seen.get(name, 0) + 1
+        names.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
     return names

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 
 from .._component import Array, Component
+from ..banks.gram_stack import GramStack
 from .family import row_squares
 
 
@@ -32,10 +33,15 @@ class Unnormalized(Component):
         return K
 
     @staticmethod
-    def fit_transform_stack(normalizers: Sequence[Any], Ks: Array, share: Array) -> None:
-        """Let normalisations of one kind learn from a stack of Gram matrices, each from its own."""
-        for normalizer, K in zip(normalizers, Ks, strict=True):
-            normalizer.fit_transform(K, share)
+    def learn(normalizers: Sequence[Any], stack: GramStack, share: Array) -> GramStack:
+        """Let normalisations of one kind learn from raw matrices, each its own, and say what to do.
+
+        Returns
+        -------
+        stack : GramStack
+            The same kernels, normalised once it is formed.
+        """
+        return stack
 
     def fit_factor(self, Z: Array, share: Array) -> Array:
         r"""Learn from a factor of the training Gram matrix :math:`Z Z^\top` and normalise it."""
@@ -75,6 +81,14 @@ class Trace(Unnormalized):
         self.factor_ = _safe_inverse(float(share @ np.diagonal(K)))
         return np.multiply(K, self.factor_, out=K)
 
+    @staticmethod
+    def learn(normalizers: Sequence[Any], stack: GramStack, share: Array) -> GramStack:
+        """Learn the mean diagonals, of all matrices at once."""
+        factors = [_safe_inverse(power) for power in (_diagonals(stack.Ks) @ share).tolist()]
+        for normalizer, factor in zip(normalizers, factors, strict=True):
+            normalizer.factor_ = factor
+        return stack._replace(factors=np.array(factors))
+
     def fit_factor(self, Z: Array, share: Array) -> Array:
         """Learn the mean squared norm of the rows and divide by its root."""
         self.factor_ = _safe_inverse(float(share @ row_squares(Z)))
@@ -105,6 +119,14 @@ class UnitDiagonal(Unnormalized):
         K *= self.inverse_norms_
         K *= self.inverse_norms_[:, None]
         return K
+
+    @staticmethod
+    def learn(normalizers: Sequence[Any], stack: GramStack, share: Array) -> GramStack:
+        """Learn the diagonals, and divide by their roots at once."""
+        Ks = np.array(stack.Ks, dtype=np.float64)
+        for normalizer, K in zip(normalizers, Ks, strict=True):
+            normalizer.fit_transform(K, share)
+        return stack._replace(Ks=Ks)
 
     def fit_factor(self, Z: Array, share: Array) -> Array:
         """Learn the norms of the rows and divide by them."""
@@ -160,33 +182,34 @@ class Center(Unnormalized):
 
     def fit_transform(self, K: Array, share: Array) -> Array:
         """Learn the means and subtract them."""
-        self._fit(np.diagonal(K), K @ share, share)
+        means = K @ share
+        self._learn(float(share @ np.diagonal(K)), means, float(share @ means))
         sides = np.ones((2, len(K)))
         sides[0] = self.means_ - self.mean_ / 2
         f = self.factor_  # f (K − s 1ᵀ − 1 sᵀ) in one pass
         return np.asarray(dgemm(-f, sides, sides[::-1], f, K.T, trans_a=True, overwrite_c=True).T)
 
     @staticmethod
-    def fit_transform_stack(normalizers: Sequence[Any], Ks: Array, share: Array) -> None:
-        """Learn the means and subtract them, of all matrices at once."""
-        for normalizer, K, means in zip(normalizers, Ks, Ks @ share, strict=True):
-            normalizer._fit(np.diagonal(K), means, share)
-        sides = np.array([normalizer.means_ - normalizer.mean_ / 2 for normalizer in normalizers])
-        Ks -= sides[:, :, np.newaxis]
-        Ks -= sides[:, np.newaxis, :]
+    def learn(normalizers: Sequence[Any], stack: GramStack, share: Array) -> GramStack:
+        """Learn the means, of all matrices at once."""
+        means = stack.Ks @ share
+        mean, power = means @ share, _diagonals(stack.Ks) @ share
+        learned = zip(normalizers, power.tolist(), means, mean.tolist(), strict=True)
+        for normalizer, *moments in learned:
+            normalizer._learn(*moments)
         factors = np.array([normalizer.factor_ for normalizer in normalizers])
-        Ks *= factors[:, np.newaxis, np.newaxis]
+        return stack._replace(sides=means - mean[:, np.newaxis] / 2, factors=factors)
 
     def fit_factor(self, Z: Array, share: Array) -> Array:
         """Learn the means, and subtract that of the rows."""
         mean = share @ Z
-        self._fit(row_squares(Z), Z @ mean, share)
+        means = Z @ mean
+        self._learn(float(share @ row_squares(Z)), means, float(share @ means))
         return np.asarray((Z - mean) * np.sqrt(self.factor_))
 
-    def _fit(self, diag: Array, means: Array, share: Array) -> None:
-        """Learn from the diagonal and the row means of the training Gram matrix."""
-        self.means_ = means
-        self.mean_ = float(share @ means)
+    def _learn(self, power: float, means: Array, mean: float) -> None:
+        """Learn from the mean diagonal of the training Gram matrix, its row means and its mean."""
+        self.means_, self.mean_ = means, mean
 
     def transform(self, K: Array, share: Array, diag: Array | None = None) -> Array:
         """Subtract the means of training and of the queries against training."""
@@ -223,10 +246,9 @@ class Variance(Center):
     A kernel that is constant on the training samples becomes the zero kernel (factor zero).
     """
 
-    def _fit(self, diag: Array, means: Array, share: Array) -> None:
-        super()._fit(diag, means, share)
-        power = float(share @ diag)
-        variance = power - self.mean_  # mean diagonal of the centred Gram matrix
+    def _learn(self, power: float, means: Array, mean: float) -> None:
+        super()._learn(power, means, mean)
+        variance = power - mean  # mean diagonal of the centred Gram matrix
         self.factor_ = _safe_inverse(variance if variance > 1e-12 * abs(power) else 0.0)
 
 
@@ -266,6 +288,11 @@ def sample_shares(sample_weight: Any, n_samples: int) -> Array:
     if not weight.any():
         raise ValueError("sample_weight must not be zero for all samples.")
     return np.asarray(weight / weight.sum())
+
+
+def _diagonals(Ks: Array) -> Array:
+    """The diagonals of a stack of matrices, shape (k, n)."""
+    return np.diagonal(Ks, axis1=1, axis2=2)
 
 
 def _safe_inverse(scale: float) -> float:

@@ -18,6 +18,7 @@ from .._validation import (
     check_stack,
     refuse_collection,
 )
+from ..banks.gram_stack import GramStack
 from .base import Kernels, Queries
 from .bundle import KernelBundle
 from .distances import ExpDistance
@@ -129,26 +130,26 @@ class PrecomputedKernels(Kernels):
             self._check(K, group.source)
             yield K
 
-    def _stacks(self) -> Iterator[tuple[Index, Array]]:
-        """Small Gram matrices are checked and normalised together."""
-        count = _TOGETHER // self.n_samples_**2
-        if count < 2 or self.kind_ == "distance" or self.present_:
+    def _stacks(self) -> Iterator[GramStack]:
+        """Gram matrices as they are, small ones checked together."""
+        if self.kind_ == "distance" or self.present_:
             yield from super()._stacks()
             return
         training: Any = self.training_
+        count = max(1, _TOGETHER // self.n_samples_**2)
         for batch in gen_batches(len(self.groups_), count):
             groups = self.groups_[batch]
-            matrices = [self._matrix(training, group.source) for group in groups]
-            Ks = np.stack(matrices)
-            if not are_grams(Ks, definite=self.check_psd):
-                for K, group in zip(matrices, groups, strict=True):
-                    self._check(K, group.source)
+            Ks = training.stack(batch, self.columns_)
+            if len(groups) == 1:
+                self._check(Ks[0], groups[0].source)
+            elif not are_grams(Ks, definite=self.check_psd):
+                for group in groups:  # each in the precision in which it was given
+                    self._check(self._matrix(training, group.source), group.source)
+            self.n_base_computations_ += len(groups)
             kernels = [group.kernels[0] for group in groups]
             normalizers = [kernel.normalizer for kernel in kernels]
-            self.n_base_computations_ += len(kernels)
-            Ks = Ks.astype(np.float64, copy=False)
-            normalizers[0].fit_transform_stack(normalizers, Ks, self.share_)
-            yield np.array([kernel.index for kernel in kernels]), Ks
+            stack = GramStack(np.array([kernel.index for kernel in kernels]), Ks)
+            yield normalizers[0].learn(normalizers, stack, self.share_)
 
     def _matrix(self, training: KernelBundle, source: str) -> Array:
         """The matrix of a source between the training samples that have it."""

@@ -109,9 +109,10 @@ def _is_full_slice(part: Any) -> bool:
 
 def presence(X: Any, name: str) -> Mask | None:
     """Which samples have a block, None where all have it; a table lacks nothing."""
-    if not isinstance(X, RowContainer) or (has := X.has(name)).all():
+    if not isinstance(X, RowContainer) or name not in X._present:
         return None
-    return has
+    has = X.has(name)
+    return None if has.all() else has
 
 
 def plain(identity: Any) -> Any:
