@@ -65,8 +65,8 @@ class DefiniteSystem:
         if self._single is not None:
             x = self._roughly(r)
             rest = r - self.A @ x - self.diagonal[:, np.newaxis] * x
-            left, whole = (np.linalg.norm(self.scale * part) for part in (rest, r))
-            if left <= _CORRECTED * whole:
+            left, whole = (np.linalg.norm(self.scale * part, axis=0) for part in (rest, r))
+            if np.all(left <= _CORRECTED * whole):
                 return x + self._roughly(rest)
             self._single, self._factor = None, cholesky(self.A, self.diagonal)
         solution: Array = cho_solve(self._factor, r, check_finite=False)
@@ -87,9 +87,10 @@ class DefiniteSystem:
 
     def _roughly(self, r: Array) -> Array:
         scaled = self.scale * r  # D^-½ r
-        size = float(np.abs(scaled).max(initial=0.0)) or 1.0  # to fit into single precision
+        size = np.abs(scaled).max(axis=0, initial=0.0)  # to fit into single precision
+        size[size == 0] = 1.0
         x: Array = cho_solve(self._single, (scaled / size).astype(np.float32), check_finite=False)
-        return size * self.scale * x
+        return np.asarray(size * self.scale * x)
 
 
 def mirror(A: Array) -> Array:

@@ -1,9 +1,9 @@
-"""The bracketed Newton search behind proxes and intercepts."""
+"""The Newton searches behind proxes and intercepts."""
 
 import numpy as np
 from numpy.testing import assert_allclose
 
-from multikernel.losses._root import increasing_root
+from multikernel.losses._root import increasing_root, newton_root
 
 
 def solve(function, lower, upper, start):
@@ -69,3 +69,13 @@ def test_each_element_stops_on_its_own():
 def test_without_a_root_the_nearer_end_is_returned():
     x, _ = solve(lambda x: (-np.exp(-x), np.exp(-x)), [-1.0], [60.0], [0.0])
     assert_allclose(x, 60.0, rtol=1e-12)
+
+
+def test_a_few_newton_steps_settle_or_say_that_they_do_not():
+    one = np.ones(1)
+    assert_allclose(newton_root(lambda x: (np.exp(x) - 2, np.exp(x)), one, one), np.log(2.0))
+    assert newton_root(lambda x: (-np.exp(-x), np.exp(-x)), one, one) is None  # no root
+    assert newton_root(lambda x: (np.arctan(x - 3), 1 / (1 + (x - 3) ** 2)), 9 * one, one) is None
+    assert newton_root(lambda x: (x - 3, np.array([0.0])), one, one) is None  # no slope
+    both = newton_root(lambda x: (x - [1.0, 2.0], np.ones(2)), np.zeros(2), np.ones(2))
+    assert_allclose(both, [1.0, 2.0])

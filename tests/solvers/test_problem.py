@@ -12,7 +12,7 @@ from problems import make_problem
 from multikernel.losses import Hinge, Multinomial, RelativeMargin, Squared
 from multikernel.regularizers import GroupNorm, LpNorm, TaskCoupling, Wedge
 from multikernel.solvers import Alternating
-from multikernel.solvers.base import Progress, relative_gap
+from multikernel.solvers.base import Progress, best_on_ray, relative_gap
 
 
 @pytest.mark.parametrize(
@@ -125,3 +125,12 @@ def test_dual_coefficients_are_balanced_in_proportion_to_their_costs(rng):
     again = problem.feasible_dual(uneven)
     assert problem.balanced(again)
     assert np.isfinite(problem.dual_data_term(again))
+
+
+@pytest.mark.parametrize("c_max", [1.0, 0.02])
+@pytest.mark.parametrize("best", [0.003, 0.4, 0.89, 0.91, 0.97, 0.9995, 1.0, 3.0])
+def test_the_best_scale_of_a_dual_point(best, c_max):
+    found = best_on_ray(lambda c: -(abs(c / c_max - best) ** 1.5), c_max)
+    assert abs(found / c_max - min(best, 1.0)) <= 2e-3  # twice the tolerance
+    assert best_on_ray(lambda c: -np.inf if c > 0.7 * c_max else c, c_max) <= 0.7 * c_max
+    assert best_on_ray(lambda c: 1.0, c_max) == c_max

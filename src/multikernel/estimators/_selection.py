@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from numbers import Integral, Real
@@ -52,6 +52,8 @@ class SelectsParameters(BaseMKL):
     """What the estimators that choose C and the regularizer's parameters share."""
 
     _default_scoring: str
+    _default_score: Callable[[Array, Array, Array | None], float]  # the score of that name
+    _predict_from: Callable[[Array], Array]  # labels or targets from decisions
 
     def _check_C(self) -> None:
         Cs = self.Cs
@@ -158,13 +160,11 @@ class SelectsParameters(BaseMKL):
         self, results: list[FoldResult], y: Array, s: Array | None, folds: list[Fold]
     ) -> Array:
         """Scores of shape (n_candidates, n_folds)."""
-        scorer = get_scorer(self._default_scoring if self.scoring is None else self.scoring)
-        model = _FromDecisions(self)
-        weighs = s is not None and "sample_weight" in signature(scorer).parameters
+        score = self._scorer()
         scores = np.empty((len(self.candidates_), len(folds)))
         for k, (result, (_, test)) in enumerate(zip(results, folds, strict=True)):
-            weights = {"sample_weight": s[test]} if s is not None and weighs else {}
-            scores[:, k] = [scorer(model, F, y[test], **weights) for F in result.decisions]
+            weights = None if s is None else s[test]
+            scores[:, k] = [score(F, y[test], weights) for F in result.decisions]
         if np.isnan(scores).any(axis=1).all():
             raise ValueError(
                 f"No candidate has a score on all folds: scoring={self.scoring!r} is not a number "
@@ -172,6 +172,16 @@ class SelectsParameters(BaseMKL):
                 "samples; use larger folds, or a score such as 'neg_mean_squared_error'."
             )
         return scores
+
+    def _scorer(self) -> Callable[[Array, Array, Array | None], float]:
+        """What gives decisions about samples of known labels or targets, and weights, a score."""
+        if self.scoring is None:
+            return lambda F, y, s: self._default_score(y, self._predict_from(F), s)
+        scorer, model = get_scorer(self.scoring), _FromDecisions(self)
+        weighs = "sample_weight" in signature(scorer).parameters
+        return lambda F, y, s: scorer(
+            model, F, y, **({} if s is None or not weighs else {"sample_weight": s})
+        )
 
     def _warn_unsettled(self, results: list[FoldResult]) -> None:
         if n_unsettled := sum(result.n_unsettled for result in results):

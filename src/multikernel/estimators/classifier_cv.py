@@ -163,6 +163,10 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
 
     _default_scoring = "accuracy"
 
+    @staticmethod
+    def _default_score(y: Any, predicted: Any, s: Any) -> float:
+        return float(np.average(np.ravel(y) == predicted, weights=s))
+
     def __init__(
         self,
         kernels: Any = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.metrics import r2_score
 
 from ..losses import Loss
 from ._cross_validation import CrossValidation
@@ -133,6 +134,10 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
     """
 
     _default_scoring = "r2"
+
+    @staticmethod
+    def _default_score(y: Any, predicted: Any, s: Any) -> float:
+        return float(r2_score(y, predicted, sample_weight=s))
 
     def __init__(
         self,

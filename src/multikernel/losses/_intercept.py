@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._component import Array
-from ._root import increasing_root
+from ._root import increasing_root, newton_root
 
 _REACH = 50.0  # at this margin a logistic loss is below 1e-21
 
@@ -22,16 +22,17 @@ def smooth_intercept(
     """The root in b of the weighted sum of gradients at f + b, one per output."""
 
     def slope(b: Array) -> tuple[Array, Array]:
-        return np.sum(cost * gradient(y, f + b), axis=0), np.sum(cost * hessian(y, f + b), axis=0)
+        z = f + b
+        return (cost * gradient(y, z)).sum(axis=0), (cost * hessian(y, z)).sum(axis=0)
 
     shifts = y - f
-    return increasing_root(
-        slope,
-        lower=shifts.min(axis=0) - _REACH,
-        upper=shifts.max(axis=0) + _REACH,
-        start=np.zeros(y.shape[1]),
-        scale=np.abs(shifts).max(axis=0),
-    )
+    scale = np.abs(shifts).max(axis=0)
+    start = np.zeros(y.shape[1])
+    near = newton_root(slope, start, scale)
+    if near is not None:
+        return near
+    lower, upper = shifts.min(axis=0) - _REACH, shifts.max(axis=0) + _REACH
+    return increasing_root(slope, lower, upper, start, scale)
 
 
 def piecewise_linear_intercept(kinks: Array, slopes: Array) -> Array:

@@ -10,6 +10,23 @@ from .._component import Array
 
 _EPS = float(np.finfo(float).eps)
 _MAX_ITER = 200  # bisection alone needs about 60 steps from 1e4 down to rounding
+_FEW = 8  # Newton steps, enough from a start that is near
+
+
+def newton_root(
+    evaluate: Callable[[Array], tuple[Array, Array]], start: Array, scale: Array
+) -> Array | None:
+    """The root of increasing functions by a few Newton steps; None where they do not settle."""
+    x = start
+    for _ in range(_FEW):
+        value, slope = evaluate(x)
+        if not slope.all():
+            return None
+        step = value / slope
+        x = x - step
+        if (np.abs(step) <= 4 * _EPS * scale).all():
+            return x
+    return None
 
 
 def increasing_root(

@@ -13,7 +13,7 @@ import numpy as np
 from .._component import Array, Component
 from ._intercept import piecewise_linear_intercept, smooth_intercept
 
-_SLACK = 1e-12  # rounding allowed, relative to the width of the dual domain
+SLACK = 1e-12  # rounding allowed, relative to the width of the dual domain
 
 
 @dataclass(repr=False)
@@ -105,7 +105,7 @@ class ElementwiseLoss(Loss, ABC):
         """The values where u lies in its interval up to rounding, inf elsewhere."""
         lower, upper = self.dual_bounds(y)
         width = upper - lower
-        slack = _SLACK * np.where(np.isfinite(width), width, 1.0)
+        slack = SLACK * np.where(np.isfinite(width), width, 1.0)
         return np.where((u >= lower - slack) & (u <= upper + slack), values, np.inf)
 
 

@@ -10,7 +10,7 @@ from scipy.special import expit, xlog1py, xlogy
 
 from .._component import Array
 from ._root import increasing_root
-from .base import SmoothLoss
+from .base import SLACK, SmoothLoss
 
 
 @dataclass(repr=False)
@@ -48,8 +48,10 @@ class Logistic(SmoothLoss):
 
     def conjugate(self, y: Array, u: Array) -> Array:
         """The convex conjugate, a negative entropy on its interval."""
-        s = np.clip(-y * u, 0.0, 1.0)
-        return self._where_feasible(y, u, xlogy(s, s) + xlog1py(1.0 - s, -s))
+        s = -y * u
+        inside = np.abs(s - 0.5) <= 0.5 + SLACK
+        s = np.clip(s, 0.0, 1.0)
+        return np.where(inside, xlogy(s, s) + xlog1py(1.0 - s, -s), np.inf)
 
     def prox(self, y: Array, v: Array, step: Array | float) -> Array:
         r"""Move to the margin :math:`t = y f` with :math:`t = y v + \mathrm{step} / (1 + e^t)`."""

@@ -10,7 +10,7 @@ from scipy.special import logsumexp, softmax, wrightomega, xlogy
 
 from .._component import Array
 from ._root import increasing_root
-from .base import _SLACK, Loss
+from .base import SLACK, Loss
 
 _REACH = 50.0  # an absent class keeps a probability below exp(-50)
 _LEAST = 1e-12  # probability of a class
@@ -60,7 +60,7 @@ class Multinomial(Loss):
     def conjugate(self, y: Array, u: Array) -> Array:
         """The convex conjugate, a negative entropy on the simplex, shape (n, 1)."""
         p = u + y
-        slack = _SLACK * p.shape[-1]
+        slack = SLACK * p.shape[-1]
         inside = np.all(p >= -slack, axis=-1, keepdims=True)
         inside &= np.abs(np.sum(u, axis=-1, keepdims=True)) <= slack
         p = np.clip(p, 0.0, 1.0)

@@ -126,16 +126,16 @@ class _Output:
         self.K_flat = K[np.ix_(self.curved, self.flat)]
         K_curved = K[np.ix_(self.curved, self.curved)] if len(self.flat) else K
         self.system = DefiniteSystem(K_curved, 1 / self.w, rough)  # A = K_SS + W_S⁻¹
-        self.ones = self.system.solve(np.ones((len(self.w), 1)))
 
     def solve(self, r: Array) -> tuple[Array, Array]:
         alpha = r.copy()  # α = r where W = 0
         rhs = r[self.curved] / self.w[:, np.newaxis] - self.K_flat @ r[self.flat]
-        u = self.system.solve(rhs)
+        solved = self.system.solve(np.column_stack([rhs, np.ones(len(rhs))]))
+        u, ones = solved[:, :-1], solved[:, -1:]  # A⁻¹ rhs, A⁻¹ 1
         b = np.zeros(r.shape[1])
         if self.fit_intercept:
-            b = (u.sum(axis=0) + r[self.flat].sum(axis=0)) / self.ones.sum()  # 1ᵀα = 0
-            u -= self.ones * b  # α = A⁻¹ (rhs − 1 b)
+            b = (u.sum(axis=0) + r[self.flat].sum(axis=0)) / ones.sum()  # 1ᵀα = 0
+            u -= ones * b  # α = A⁻¹ (rhs − 1 b)
         alpha[self.curved] = u
         return alpha, b
 

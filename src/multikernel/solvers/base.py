@@ -20,6 +20,8 @@ from ..losses import Loss
 from ..regularizers import Regularizer
 
 _ZERO_SUM = 1e-12  # relative to the sum of absolute values
+_FINE = 1e-3  # of the longest scale of a dual point: how exactly the best is sought
+_NEAR = 0.9  # of it, where the best mostly lies
 _CONTRADICTION = -1e-10  # a bound this far above an objective proves that one of them is wrong
 _DOMAIN_NAMES = {"real": "real", "sign": "-1 or 1", "onehot": "one-hot over classes"}
 _DOMAINS: dict[str, Callable[[Array], bool]] = {
@@ -112,8 +114,8 @@ class Problem:
 
     def dual_data_term(self, alpha: Array) -> float:
         r"""The loss part of the dual: :math:`-\sum_i C s_i \ell^*(y_i, -\alpha_i/(C s_i))`."""
-        conjugate = self.cost * self.loss.conjugate(self.y, -alpha / self.cost)
-        return -float(np.sum(conjugate)) - float(np.sum(alpha * self.known))
+        value = -float(np.sum(self.cost * self.loss.conjugate(self.y, -alpha / self.cost)))
+        return value if self.offset is None else value - float(np.sum(alpha * self.offset))
 
     def best_intercept(self, f: Array, near: Array | float = 0.0) -> Array:
         """The best constants to add to the functions f; zero where there is no intercept.
@@ -239,14 +241,18 @@ class Problem:
 
 
 def best_on_ray(dual: Callable[[float], float], c_max: float) -> float:
-    """The c in (0, c_max] at which a dual on a ray is largest."""
+    """The c in (0, c_max] at which a dual on a ray, a concave function, is largest."""
+    end, beside = dual(c_max), dual((1 - _FINE) * c_max)
+    if beside <= end > -np.inf:
+        return c_max  # it rises all the way
+    low = _NEAR * c_max if dual(_NEAR * c_max) < beside else 0.0
     ray = minimize_scalar(
         lambda c: -dual(c),
-        bounds=(0.0, c_max),
+        bounds=(low, c_max),
         method="bounded",
-        options={"xatol": 1e-3 * c_max},
+        options={"xatol": _FINE * c_max},
     )
-    return c_max if dual(c_max) >= -ray.fun else float(ray.x)
+    return float(ray.x)
 
 
 def _project_box_hyperplane(alpha: Array, lower: Array, upper: Array) -> Array:

@@ -16,6 +16,7 @@ from .fixed_weights import Start, fit_fixed_weights
 
 _SAME = 1e-9  # relative; a start this near to where its products belong may use them
 _OUTSIDE = 1e300  # stands for the infinite dual outside of its domain
+_SHORTEST = 1e-4  # how exactly the best point between two is sought
 _FINEST = 1e-14  # tolerance of a model, below which there is only rounding
 _MOSTLY = 0.6  # share of kernels in use above which their products are swept all at once
 
@@ -154,6 +155,6 @@ def _best_between(problem: Problem, old: _Point, new: _Point) -> _Point:
         lambda s: min(-problem.dual_objective(*along(s)[:2]), _OUTSIDE),
         bounds=(0.0, 1.0),
         method="bounded",
-        options={"xatol": 1e-8},
+        options={"xatol": _SHORTEST},
     )
     return along(float(best.x))

@@ -32,6 +32,7 @@ _RUNAWAY = 1e6  # coefficients beyond this multiple of their bound carry no info
 _ROUNDING = 1e-14
 _DIGITS = 1e-10  # of the kernels, above which steps need not be more exact than they are
 _TOO_FAR = 0.1  # slope of the objective at a start, relative to its value
+_COARSE = 1e-2  # and how exactly a better one is sought
 _STIFF = 1e9  # curvature of a kink, relative to that of the kernel
 
 
@@ -155,20 +156,22 @@ def _better_start(problem: Problem, K: Kernel, start: Start | None) -> Start:
 
     The best constant is where to begin without a start.
     """
-    cold = _cold_start(problem)
     if start is None:
-        return cold
+        return _cold_start(problem)
     f = K @ start.alpha
     square = float(np.sum(start.alpha * f))
-    step = f + start.b - cold.b
     term = SmoothTerm(problem)
+    slope = float(np.sum(term.gradient(f + start.b) * f)) + square  # of t f + b at t = 1
+    if slope <= _TOO_FAR * (term.value(f + start.b) + 0.5 * square):
+        return start
+    cold = _cold_start(problem)
+    step = f + start.b - cold.b
 
     def value(t: float) -> float:
         return term.value(cold.b + t * step) + 0.5 * t**2 * square
 
-    if float(np.sum(term.gradient(cold.b + step) * step)) + square <= _TOO_FAR * value(1.0):
-        return start
-    t = float(minimize_scalar(value, bounds=(0.0, 1.0), method="bounded").x)
+    ray = minimize_scalar(value, bounds=(0.0, 1.0), method="bounded", options={"xatol": _COARSE})
+    t = float(ray.x)
     return Start(t * start.alpha, t * start.b + (1 - t) * cold.b)
 
 
