@@ -140,13 +140,14 @@ class PackedBank(Bank):
 
     def set_kernels(self, stacks: Iterable[GramStack]) -> None:
         """Store Gram matrices of some kernels at a time, shifted and scaled in float64."""
-        tiles = [(tile, *self._samples(rows, columns)) for tile, rows, columns in self._each_tile()]
+        tiles = [(*tile, self._entries(*tile[1:])) for tile in self._each_tile()]
         for stack in stacks:
             where, flat = as_slice(stack.kernels), stack.Ks.reshape(len(stack.Ks), -1)
+            if stack.sides is not None and self._order is not None:
+                stack = stack._replace(sides=stack.sides[:, self._order])
             for tile, rows, columns, entries in tiles:
-                part = tile[where]
-                direct = part.base is not None and tile.dtype == flat.dtype == np.float64
-                out = part if direct else np.empty(part.shape)
+                direct = isinstance(where, slice) and tile.dtype == flat.dtype == np.float64
+                out = tile[where] if direct else np.empty((len(flat), *tile.shape[1:]))
                 if entries is None:
                     out[:] = stack.Ks[:, rows, columns]
                 elif direct:
@@ -157,12 +158,11 @@ class PackedBank(Bank):
                 if not direct:
                     tile[where] = out
 
-    def _samples(self, rows: slice, columns: slice) -> tuple[Any, Any, Index | None]:
-        """The samples of a tile, and where its entries are in a matrix, if not one by the other."""
+    def _entries(self, rows: slice, columns: slice) -> Index | None:
+        """Where the entries of a tile are in a matrix laid out in rows; None in their place."""
         if self._order is None:
-            return rows, columns, None
-        i, j = self._order[rows], self._order[columns]
-        return i, j, np.add.outer(i * self.n_samples, j).ravel()
+            return None
+        return np.add.outer(self._order[rows] * self.n_samples, self._order[columns]).ravel()
 
     def gram(self, m: int) -> Array:
         """Kernel m as a square float64 matrix."""
