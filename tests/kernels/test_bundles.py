@@ -540,6 +540,35 @@ def test_a_bundle_of_one_array_is_pickled_once(rng):
     assert absent.stack(slice(5, 6), columns).tolist() == np.zeros((1, 30, 30)).tolist()
 
 
+@pytest.mark.parametrize("size", [1e-30, 1.0, 1e30])
+@pytest.mark.parametrize("n", [2, 7, 120])
+@pytest.mark.parametrize("change", [1e-7, 1e-3, -1.0, np.nan, np.inf, -np.inf])
+def test_one_entry_that_differs_from_its_mirror_image_is_found(change, n, size, rng):
+    Z = rng.normal(size=(n, n))
+    K = size * (Z @ Z.T + np.eye(n))
+    K = (K + K.T) / 2
+    check_gram(K, "good")
+    assert are_grams(np.stack([K, K]))
+    near = K * (1 + 1e-13 * rng.normal(size=(n, n)))  # as rounding makes it
+    check_gram(near, "near")
+    assert are_grams(np.stack([near, K]))
+    for i, j in itertools.islice(itertools.permutations(range(n), 2), 0, None, max(1, n - 1)):
+        wrong = K.copy()
+        wrong[i, j] += change * np.max(np.abs(K))
+        with pytest.raises(ValueError, match=r"must be symmetric|NaN or infinity"):
+            check_gram(wrong, "wrong", definite=False)
+        assert not are_grams(np.stack([K, wrong, K]), definite=False)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_entries_that_are_no_numbers_are_found_on_both_sides(value):
+    K = np.eye(4)
+    K[1, 2] = K[2, 1] = value
+    assert not are_grams(np.stack([np.eye(4), K]), definite=False)
+    with pytest.raises(ValueError, match="NaN or infinity, first at row 1, column 2"):
+        check_gram(K, "K", definite=False)
+
+
 def test_large_matrices_are_tested_in_single_precision(rng, monkeypatch):
     Z = rng.normal(size=(520, 3))
     seen = []
