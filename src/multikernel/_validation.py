@@ -95,7 +95,7 @@ def _surely_symmetric(K: Array) -> bool:
     n = K.shape[-1]
     if K.shape[-2] != n:
         return False
-    v = np.asarray(np.random.default_rng(0).normal(size=n), dtype=K.dtype)
+    v = np.asarray(np.random.default_rng(0).normal(size=n), np.result_type(K.dtype, np.float16))
     with np.errstate(all="ignore"):
         if K.ndim == 2:
             difference = np.abs(K @ v - v @ K)

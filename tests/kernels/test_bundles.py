@@ -530,6 +530,17 @@ def test_kernels_of_one_array_are_stacked_without_a_copy_where_they_can(order, r
             shown[0] = 0.0
 
 
+def test_matrices_that_have_nothing_in_common_are_stacked(rng):
+    K = {name: rng.normal(size=(5, 5)) for name in "abc"}
+    bundle, columns = KernelBundle(K), np.arange(5)
+    assert_allclose(bundle.stack(slice(1, 3), columns), [K["b"], K["c"]], rtol=0)
+    one = bundle.stack(slice(1, 2), columns)
+    assert_allclose(one, K["b"][None], rtol=0)
+    assert np.shares_memory(one, K["b"])
+    assert not one.flags.writeable
+    assert K["b"].flags.writeable
+
+
 def test_a_bundle_of_one_array_is_pickled_once(rng):
     bundle = KernelBundle.from_array(rng.normal(size=(30, 30, 5)))
     copy = pickle.loads(pickle.dumps(bundle))
@@ -558,6 +569,18 @@ def test_one_entry_that_differs_from_its_mirror_image_is_found(change, n, size, 
         with pytest.raises(ValueError, match=r"must be symmetric|NaN or infinity"):
             check_gram(wrong, "wrong", definite=False)
         assert not are_grams(np.stack([K, wrong, K]), definite=False)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64", "float16", "float32"])
+def test_asymmetry_is_found_in_numbers_of_any_type(dtype):
+    K = np.eye(6, dtype=dtype)
+    check_gram(K, "good")
+    for i, j in itertools.permutations(range(6), 2):
+        wrong = K.copy()
+        wrong[i, j] = 1
+        with pytest.raises(ValueError, match="must be symmetric"):
+            check_gram(wrong, "wrong", definite=False)
+        assert not are_grams(np.stack([K, wrong]), definite=False)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

@@ -151,9 +151,12 @@ class KernelBundle(RowContainer):
         Where it is so already, a view that cannot be written to.
         """
         window = self._window(columns, slice(None))
-        if self._array is None:
-            return np.stack([self._matrices[name][window] for name in self.names[kernels]])
-        stack = np.ascontiguousarray(self._array[kernels][:, *window])
+        if self._array is not None:
+            stack = np.ascontiguousarray(self._array[kernels][:, *window])
+        else:
+            first, *others = [self._matrices[name][window] for name in self.names[kernels]]
+            alone = np.ascontiguousarray(first)[np.newaxis]
+            stack = np.stack([first, *others]) if others else alone
         stack.flags.writeable = False
         return stack
 
