@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from problems import make_problem
 
 from multikernel.losses import Hinge, Multinomial, RelativeMargin, Squared
-from multikernel.regularizers import GroupNorm, LpNorm, TaskCoupling, Wedge
+from multikernel.regularizers import GroupNorm, LpNorm, TaskCoupling, Uniform, Wedge
 from multikernel.solvers import Alternating
 from multikernel.solvers.base import Progress, best_on_ray, relative_gap
 
@@ -51,6 +51,16 @@ def test_a_bound_above_the_objective_certifies_nothing():
     assert relative_gap(1.0, -np.inf) == np.inf
     assert relative_gap(np.inf, 1.0) == np.inf
     assert relative_gap(2.0, 1.0) == 0.5
+    assert relative_gap(1.0, 1.0 + 1e-6, slack=1e-5) == 0.0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rounding_of_the_kernels_is_no_contradiction(seed):
+    """The squared loss is minimal after one step, where a bound may round to above it."""
+    problem = make_problem(Squared(), Uniform(), seed=seed, n=80, n_outputs=4)
+    rough = replace(problem, bank=problem.bank.rough())
+    assert rough.bank is not problem.bank
+    assert Alternating(tol=1e-3).solve(rough).n_iter == 1
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

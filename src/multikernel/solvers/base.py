@@ -22,7 +22,8 @@ from ..regularizers import Regularizer
 _ZERO_SUM = 1e-12  # relative to the sum of absolute values
 _FINE = 1e-3  # of the longest scale of a dual point: how exactly the best is sought
 _NEAR = 0.9  # of it, where the best mostly lies
-_CONTRADICTION = -1e-10  # a bound this far above an objective proves that one of them is wrong
+_CONTRADICTION = 1e-10  # a bound this far above an objective proves that one of them is wrong
+_ROUNDED = 1e3  # or this many times the rounding of the kernels
 _DOMAIN_NAMES = {"real": "real", "sign": "-1 or 1", "onehot": "one-hot over classes"}
 _DOMAINS: dict[str, Callable[[Array], bool]] = {
     "real": lambda y: True,
@@ -354,7 +355,8 @@ class Progress:
     @property
     def gap(self) -> float:
         """The relative duality gap of the best point."""
-        return relative_gap(self.best_objective, self.best_bound)
+        slack = max(_CONTRADICTION, _ROUNDED * self.problem.bank.rounding)
+        return relative_gap(self.best_objective, self.best_bound, slack)
 
     @property
     def converged(self) -> bool:
@@ -413,12 +415,15 @@ class Progress:
         )
 
 
-def relative_gap(objective: float, bound: float) -> float:
-    """The gap between an objective and its lower bound, relative to the objective."""
+def relative_gap(objective: float, bound: float, slack: float = _CONTRADICTION) -> float:
+    """The gap between an objective and its lower bound, relative to the objective.
+
+    Infinite where the bound is above the objective by more than the slack, for rounding.
+    """
     if not np.isfinite(objective) or not np.isfinite(bound):
         return np.inf
     gap = (objective - bound) / max(abs(objective), np.finfo(float).tiny)
-    return np.inf if gap < _CONTRADICTION else max(gap, 0.0)
+    return np.inf if gap < -slack else max(gap, 0.0)
 
 
 class Lack(NamedTuple):
