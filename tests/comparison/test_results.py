@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from multikernel.comparison import Comparison, corrected_t_test, practical_equivalence
+from multikernel.comparison.tables import source_rows
 
 SUM, MKL = "uniform sum", "MKL, elastic net"
 
@@ -137,7 +138,9 @@ def test_few_folds_are_said_to_say_little():
 def test_what_is_said_of_sources():
     scores = {MKL: BASE, "without x": BASE - 0.1 + NOISE, "without y": BASE + 0.01}
     result = make(scores)
-    assert result.verdict[1] == "Weight goes to x 75%, y 25%; leaving out x costs most (0.100)."
+    p = source_rows(result)[0]["p_value"]
+    expected = f"Weight goes to x 75%, y 25%; leaving out x costs most (0.100, p = {p:.2g})."
+    assert result.verdict[1] == expected
     cheap = make(scores | {"without x": BASE + 0.01})
     assert cheap.verdict[1].endswith("leaving out any one source costs nothing.")
     table = result.importance().set_index("source")

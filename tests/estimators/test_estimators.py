@@ -32,6 +32,7 @@ from multikernel import (
     KernelSet,
     Linear,
     MKLClassifier,
+    MKLClassifierCV,
     MKLRegressor,
     Squared,
     Uniform,
@@ -613,3 +614,14 @@ def test_class_weights_that_leave_one_class_are_refused(rng):
     X = rng.normal(size=(20, 2))
     with pytest.raises(ValueError, match="fewer than 2 classes"):
         MKLClassifier(class_weight={0: 0, 1: 1}).fit(X, np.arange(20) % 2)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0])
+@pytest.mark.parametrize("estimator", [MKLClassifier, MKLClassifierCV])
+def test_kernels_that_tell_no_samples_apart_are_said_to(estimator, level):
+    K, y = np.full((12, 12, 3), level), np.arange(12) % 2
+    with pytest.warns(UserWarning, match="no kernel tells any two training samples apart") as said:
+        estimator("precomputed").fit(K, y)
+    assert said[0].filename == __file__
+    K[:, :, 1] += np.eye(12)
+    estimator("precomputed").fit(K, y)  # one that does is enough

@@ -242,6 +242,40 @@ def test_square_sources(rng):
     assert "must not be negative" in found(dataset, "problem", "far")
 
 
+def test_a_table_that_may_be_a_kernel_is_named(rng):
+    A = rng.normal(size=(N, 4))
+    K = A @ A.T
+    odd = K.copy()
+    odd[3, 5] += 0.05
+    tables = {"odd": odd, "even": K, "noise": rng.normal(size=(N, N))}
+    dataset = Dataset({name: pd.DataFrame(M, index=IDS) for name, M in tables.items()})
+    said = f"all but 2 of {N * N:,} entries equal their mirror images: if it is a kernel matrix, it"
+    assert said in found(dataset, "warning", "odd")
+    assert not found(dataset, "warning", "even")
+    assert not found(dataset, "warning", "noise")
+
+
+def test_what_a_kernel_lacks_is_said_once(rng):
+    A = rng.normal(size=(N, 4))
+    for value in (np.nan, np.inf):
+        K = pd.DataFrame(A @ A.T, index=IDS, columns=IDS)
+        K.iloc[3, 7] = K.iloc[7, 3] = value
+        findings = check_sources(Dataset({"K": K}, kinds={"K": "kernel"})).findings
+        about = [f.sentence for f in findings if f.subject == "K" and f.severity != "ok"]
+        assert about == ["'K' contains NaN or infinity, first at row 3, column 7."]
+
+
+def test_sources_of_different_kinds_are_a_problem(rng):
+    A = pd.DataFrame(rng.normal(size=(N, 3)), index=IDS)
+    K = pd.DataFrame(A.to_numpy() @ A.to_numpy().T, index=IDS, columns=IDS)
+    dataset = Dataset({"rna": A, "K": K}, kinds={"K": "kernel"})
+    sentence = found(dataset, "problem", "sources")
+    assert sentence.startswith("The sources are of different kinds (features, kernel)")
+    with pytest.raises(InputError, match="different kinds"):
+        dataset.align()
+    assert not found(Dataset({"rna": A}), "problem", "sources")
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0, 1e8])
 def test_matrices_in_which_all_samples_are_alike(level):
     frame = pd.DataFrame(np.full((N, N), level), index=IDS, columns=IDS)

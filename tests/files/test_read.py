@@ -388,6 +388,20 @@ def test_square_symmetric_tables_are_kernels_or_distances(tmp_path):
     assert list(X.ids) == ids
 
 
+@pytest.mark.parametrize("flaw", ["asymmetric", "constant", "zero", "numbered"])
+def test_columns_named_by_samples_make_a_matrix_between_them(tmp_path, flaw):
+    A = np.random.default_rng(0).normal(size=(12, 3))
+    K = {"constant": np.ones((12, 12)), "zero": np.zeros((12, 12))}.get(flaw, A @ A.T)
+    K[2, 4] += flaw in ("asymmetric", "numbered")
+    ids = [f"{'' if flaw == 'numbered' else 'P'}{i}" for i in range(12)]
+    pd.DataFrame(K, index=pd.Index(ids, name="sample"), columns=ids).to_csv(tmp_path / "k.csv")
+    kind = read_sources(tmp_path).kind("k")
+    assert kind == ("features" if flaw == "numbered" else "kernel")  # numbers name anything
+    if flaw == "asymmetric":
+        sentences = [f.sentence for f in check_sources(tmp_path).findings]
+        assert any("must be symmetric" in sentence for sentence in sentences)
+
+
 def test_a_path_that_is_not_there_and_a_folder_without_tables(tmp_path):
     with pytest.raises(InputError, match="There is no file or folder"):
         read_sources(tmp_path / "nowhere")

@@ -338,6 +338,8 @@ def test_bad_bundles_are_refused(stack):
         KernelBundle([np.eye(3)])
     with pytest.raises(ValueError, match=r"Kernel 'b' must have shape \(3, 3\)"):
         KernelBundle({"a": np.eye(3), "b": np.eye(4)})
+    with pytest.raises(ValueError, match=r"'a' must be a matrix, got .* \(4, 4, 2\); .*from_array"):
+        KernelBundle({"a": np.ones((4, 4, 2))})
     with pytest.raises(ValueError, match=r"of shape \(2, 3\) is not square: pass column_ids"):
         KernelBundle({"a": np.ones((2, 3))})
     with pytest.raises(ValueError, match="ids of the columns must be unique"):

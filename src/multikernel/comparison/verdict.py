@@ -82,7 +82,10 @@ def _combining(result: Comparison) -> str:
     if same.same > _LIKELY:
         equal = f"equal within {result.rope:g} with {_chance(same.same)}"
         return f"Combining sources makes no practical difference: {figures}; {equal}."
-    chance = f"better with probability {same.better:.2f}, worse with {same.worse:.2f}"
+    chance = (
+        f"better with probability {same.better:.2f}, equal within {result.rope:g} with "
+        f"{same.same:.2f}, worse with {same.worse:.2f}"
+    )
     if best.together < best.alone:
         return f"Combining sources does not seem to help: {figures}; {chance}."
     return f"It is not clear that combining sources helps: {figures}; {chance}."
@@ -174,7 +177,8 @@ def _sources(result: Comparison) -> str:
         return f"{sentence}."
     worst = max(known, key=lambda row: row["drop"])
     if worst["drop"] > 0:
-        return f"{sentence}; leaving out {worst['source']} costs most ({worst['drop']:.3f})."
+        cost = f"{worst['drop']:.3f}, p = {worst['p_value']:.2g}"
+        return f"{sentence}; leaving out {worst['source']} costs most ({cost})."
     return f"{sentence}; leaving out any one source costs nothing."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Protocol, Self
@@ -157,6 +158,13 @@ class BaseMKL(Documented, BaseEstimator):
         """One problem per target, all on one bank, with C = 1, and the samples that have a cost."""
         kept = np.flatnonzero(cost)
         bank = self._fit_kernels(X, s, kept, tuning.parts(kept) if tuning else None)
+        if not bank.mean_diagonals().any():
+            warnings.warn(
+                f"{type(self).__name__}: no kernel tells any two training samples apart (all are "
+                "zero once they are normalised), so that predictions are constant; check the data.",
+                UserWarning,
+                stacklevel=6,  # who called fit
+            )
         weights = None if np.all(cost == 1) else cost[kept]
         regularizer = self._make_regularizer()
         problems = [

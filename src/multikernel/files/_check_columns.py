@@ -19,14 +19,13 @@ def column_findings(dataset: Dataset) -> Iterator[Finding]:
     """What every source has of columns that no kernel can use as they are."""
     clean = True
     for name, table in dataset.tables.items():
-        if is_sparse(table):
-            continue  # sparse and wide: constant columns are in the notes of the reading
+        if is_sparse(table) or dataset.kind(name) != "features":
+            continue  # constant columns of sparse ones are in the notes of the reading
         values = table.to_numpy()
         found = [*_missing(name, values), *_infinite(name, values, table.columns)]
         clean = clean and not found
         yield from found
-        if dataset.kind(name) == "features":
-            yield from _constant(name, constant_columns(table), table.shape[1])
+        yield from _constant(name, constant_columns(table), table.shape[1])
     if clean:
         yield Finding("ok", "values", "No value is missing or infinite.")
 

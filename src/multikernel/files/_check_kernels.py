@@ -14,8 +14,9 @@ from ._errors import count
 from ._finding import Finding
 from ._join import common_ids, ids_by_owner, rows_of
 from ._numbers import standardise
+from ._square import mirrored_share
 from ._table import is_sparse
-from ._types import Index
+from ._types import DataFrame, Index
 from .dataset import Dataset
 
 _NEAR_DUPLICATE = 0.98
@@ -24,13 +25,16 @@ _FEWEST = 10
 _MOST_OPERATIONS = 2e10
 _MOST_NUMBERS = 2e7
 _ROUNDING = 1e-12
+_MIRRORED = 0.9  # of the entries: no table of features has as many
 _MUCH = 0.5  # of the memory that is free
 
 
 def kernel_findings(dataset: Dataset) -> Iterator[Finding]:
-    """Square sources, near duplicates, numbers of kernels and memory."""
+    """Square sources, kinds, near duplicates, numbers of kernels and memory."""
     for name in dataset.tables:
         yield from _square(dataset, name)
+    if mixed := dataset.mixed_kinds():
+        yield Finding("problem", "sources", mixed)
     yield from _duplicates(dataset)
     owners = ids_by_owner(dataset.tables)
     n_samples = len(set().union(*owners.values()))
@@ -40,10 +44,11 @@ def kernel_findings(dataset: Dataset) -> Iterator[Finding]:
 
 
 def _square(dataset: Dataset, name: str) -> Iterator[Finding]:
-    kind = dataset.kind(name)
+    kind, table = dataset.kind(name), dataset.tables[name]
     if kind == "features":
+        yield from _nearly_symmetric(name, table)
         return
-    K = dataset.tables[name].to_numpy()
+    K = table.to_numpy()
     try:
         (check_gram if kind == "kernel" else check_distances)(K, name)
     except ValueError as error:
@@ -53,6 +58,22 @@ def _square(dataset: Dataset, name: str) -> Iterator[Finding]:
         yield Finding("ok", name, f"Symmetric and {what}.")
         if not _varies(K, kind):
             yield Finding("problem", name, "All samples are alike in it: leave the source out.")
+
+
+def _nearly_symmetric(name: str, table: DataFrame) -> Iterator[Finding]:
+    """A table that may have been meant as a kernel."""
+    n, width = table.shape
+    if n != width or is_sparse(table):
+        return
+    share = mirrored_share(table.to_numpy())
+    if _MIRRORED < share < 1:
+        n_bad = round((1 - share) * n * n)
+        yield Finding(
+            "warning",
+            name,
+            f"Square, and all but {n_bad:,} of {n * n:,} entries equal their mirror images: if it "
+            "is a kernel matrix, it is not symmetric. It is taken as features.",
+        )
 
 
 def _varies(K: Array, kind: str) -> bool:

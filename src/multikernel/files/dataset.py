@@ -77,6 +77,16 @@ class Dataset:
         target = "no target" if self.y is None else f"{self.task} of {self.y.name}"
         return f"Dataset({target}; {sources})"
 
+    def mixed_kinds(self) -> str:
+        """What to do about sources that no model can take together; empty where it can."""
+        kinds = sorted({self.kind(name) for name in self.tables})
+        if len(kinds) < 2:
+            return ""
+        return (
+            f"The sources are of different kinds ({', '.join(kinds)}); expected features only, "
+            "kernels only or distances only: choose among the sources."
+        )
+
     def kind(self, name: str) -> Kind:
         """Whether a source holds features, kernels or distances."""
         return self.kinds.get(name, "features")
@@ -128,12 +138,9 @@ class Dataset:
                 raise InputError(f"The {role} holds sample {twice!r} twice; keep one row of it.")
         if self.y is not None:
             tables = {name: table[table.index.isin(self.y.index)] for name, table in tables.items()}
+        if mixed := self.mixed_kinds():
+            raise InputError(mixed)
         kinds = {self.kind(name) for name in tables}
-        if len(kinds) > 1:
-            raise InputError(
-                f"The sources are of different kinds ({', '.join(sorted(kinds))}); expected "
-                "features only, kernels only or distances only: choose among the sources."
-            )
         X: ViewBundle | KernelBundle
         if kinds == {"features"}:
             X = ViewBundle.align(tables, how=how)

@@ -360,8 +360,8 @@ class _Reading:
             return frame, kind
         if source.kind is None:
             self.notes.append(
-                f"{table.name} is square and symmetric: taken as a {kind} matrix. If it is not, "
-                "say kind = 'features'."
+                f"{table.name} is a square matrix between samples: taken as a {kind} matrix. If it "
+                "is not, say kind = 'features'."
             )
         return as_square(frame, table.name, kind), kind
 

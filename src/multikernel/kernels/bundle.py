@@ -245,7 +245,12 @@ def _as_matrix(K: Any, name: str, ids: Any, column_ids: Any, shape: tuple[int, i
                 raise ValueError(f"Kernel {name!r} has no {axis} for the sample id {first!r}.")
         K = K.loc[list(ids), list(column_ids)]
     K = np.asarray(K)
-    if K.ndim == 2 and K.shape[0] != K.shape[1] and shape[0] == shape[1]:
+    if K.ndim != 2:
+        raise ValueError(
+            f"Kernel {name!r} must be a matrix, got an array of shape {K.shape}; for an array of "
+            "several kernels use KernelBundle.from_array."
+        )
+    if K.shape[0] != K.shape[1] and shape[0] == shape[1]:
         raise ValueError(
             f"Kernel {name!r} of shape {K.shape} is not square: pass column_ids, the ids of the "
             "samples that its columns stand for."
