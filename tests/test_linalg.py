@@ -63,3 +63,12 @@ def test_systems_too_stiff_for_single_precision_get_another_factor(small, rng, m
     system, r = DefiniteSystem(A, diagonal, rough=True), A @ rng.normal(size=(80, 1))
     assert_allclose(A @ system.solve(r), r, atol=1e-3 * np.abs(r).max())
     assert calls == [1]
+
+
+def test_columns_of_different_size_are_solved_each_to_its_digits(rng):
+    Z = rng.normal(size=(80, 5))
+    A = Z @ Z.T
+    r = rng.normal(size=(80, 3)) * [1e30, 1.0, 1e-30]
+    x = DefiniteSystem(A, np.ones(80), rough=True).solve(r)
+    exact = np.linalg.solve(A + np.eye(80), r)
+    assert np.all(np.abs(x - exact).max(axis=0) <= 1e-8 * np.abs(exact).max(axis=0))

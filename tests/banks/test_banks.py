@@ -253,6 +253,17 @@ def test_kernels_are_shifted_and_scaled_as_they_are_stored(n_parts, dtype, given
     assert (Ks == before).all()
 
 
+@pytest.mark.parametrize("n_parts", [1, 4])
+def test_shifts_are_taken_in_double_precision(n_parts, rng, monkeypatch):
+    monkeypatch.setattr(packed, "_MIN_TILE", 0)
+    small = rng.normal(size=(40, 40))
+    small += small.T
+    stack = GramStack(np.array([0]), small[None] + 2e6, np.full((1, 40), 1e6), np.ones(1))
+    bank = PackedBank(40, 1, "float32", np.array_split(rng.permutation(40), n_parts))
+    bank.set_kernels([stack])
+    assert_allclose(bank.gram(0), small, rtol=1e-6, atol=1e-6)
+
+
 @pytest.mark.parametrize("n_outputs", [1, 2])
 @pytest.mark.parametrize("n", [32, 33, 511, 512])
 def test_products_of_tiles_of_any_width(n, n_outputs, rng):

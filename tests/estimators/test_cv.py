@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, UndefinedMetricWarning
+from sklearn.exceptions import (
+    ConvergenceWarning,
+    DataConversionWarning,
+    UndefinedMetricWarning,
+)
 from sklearn.metrics import make_scorer, mean_absolute_error
 from sklearn.model_selection import (
     GridSearchCV,
@@ -292,6 +296,32 @@ def test_scores_are_weighted(table):
     model_too.fit(X, y, sample_weight=s)
     expected = [-np.average(e, weights=s[test]) for e, (_, test) in zip(errors, folds, strict=True)]
     assert_allclose(model.scores_[0], expected)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_default_scores_are_those_of_their_names(table, weighted):
+    X, y = table
+    s = np.where(np.arange(90) < 40, 5.0, 1.0) if weighted else None
+    labels = np.where(y > np.median(y), "high", "low")
+    for kind, target, name in (
+        (MKLClassifierCV, labels, "accuracy"),
+        (MKLRegressorCV, y, "r2"),
+        (MKLRegressorCV, np.column_stack([y, y**2]), "r2"),
+    ):
+        plain, named = (
+            kind(SOURCES, Cs=[0.01, 1.0], cv=3, scoring=scoring).fit(X, target, sample_weight=s)
+            for scoring in (None, name)
+        )
+        assert_allclose(plain.scores_, named.scores_, rtol=1e-12)
+
+
+def test_labels_may_be_a_column(table):
+    X, y = table
+    labels = np.where(y > np.median(y), "high", "low")
+    flat = MKLClassifierCV(SOURCES, Cs=[0.01, 1.0], cv=3).fit(X, labels)
+    with pytest.warns(DataConversionWarning):
+        column = MKLClassifierCV(SOURCES, Cs=[0.01, 1.0], cv=3).fit(X, labels[:, None])
+    assert_allclose(column.scores_, flat.scores_)
 
 
 def test_any_form_of_input_and_scorer(table):

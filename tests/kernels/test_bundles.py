@@ -547,6 +547,7 @@ def test_a_bundle_of_one_array_is_pickled_once(rng):
     bundle = KernelBundle.from_array(rng.normal(size=(30, 30, 5)))
     copy = pickle.loads(pickle.dumps(bundle))
     assert len(pickle.dumps(bundle)) < 1.3 * 8 * 30 * 30 * 5
+    assert len(pickle.dumps(bundle[:10])) < 1.3 * 8 * 10 * 30 * 5
     columns = np.arange(30)
     assert_allclose(copy.stack(slice(0, 5), columns), bundle.stack(slice(0, 5), columns), rtol=0)
     absent = bundle.with_absent(["k1", "new"])
@@ -571,6 +572,33 @@ def test_one_entry_that_differs_from_its_mirror_image_is_found(change, n, size, 
         with pytest.raises(ValueError, match=r"must be symmetric|NaN or infinity"):
             check_gram(wrong, "wrong", definite=False)
         assert not are_grams(np.stack([K, wrong, K]), definite=False)
+
+
+def test_differences_that_cancel_in_sums_are_found(rng):
+    K = np.eye(9) + 1e-3 * (np.roll(np.eye(9), 1, axis=0) - np.roll(np.eye(9), 1, axis=1))
+    with pytest.raises(ValueError, match="must be symmetric"):
+        check_gram(K, "wrong", definite=False)
+    assert not are_grams(np.stack([np.eye(9), K]), definite=False)
+
+
+def test_asymmetry_just_above_the_tolerance_is_found(rng):
+    for _ in range(300):
+        wrong = np.eye(3)
+        wrong[0, 1] = 1.1e-8
+        P = rng.permutation(30)
+        K = np.eye(30)
+        K[:3, :3] = wrong
+        with pytest.raises(ValueError, match="must be symmetric"):
+            check_gram(K[np.ix_(P, P)], "wrong", definite=False)
+
+
+def test_one_large_matrix_among_others_is_refused_by_name(rng):
+    Z = rng.normal(size=(400, 3))
+    good = Z @ Z.T
+    for flaw, said in ((-5 * np.eye(400), "semi-definite"), (np.eye(400, k=1), "symmetric")):
+        K = KernelBundle({"one": good, "two": good + flaw})
+        with pytest.raises(ValueError, match=f"'two' must be .*{said}"):
+            PrecomputedKernels().fit(K)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", "float16", "float32"])
