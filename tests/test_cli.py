@@ -760,7 +760,7 @@ def test_one_new_sample_without_text(model, tmp_path):
     ("name", "words"),
     [
         ("RNA", "a source 'RNA', but the model was fitted to 'rna', and upper and lower case"),
-        ("rn", "Source 'rn' may be the 'rna' of the model: if so, rename it, or name its file"),
+        ("rn", "Source 'rn' may be the 'rna' of the model: if so, rename it, or name its file, "),
     ],
 )
 def test_a_misspelt_source_is_not_passed_over(model, tmp_path, name, words):
@@ -777,7 +777,7 @@ def test_the_hint_at_a_misspelt_source_comes_before_other_complaints(model, tmp_
     out = ["--out", tmp_path / "p.csv"]
     hint = (
         "multikernel: Source 'rn' may be the 'rna' of the model: if so, rename it, or name its "
-        "file by --sources rna=FILE. "
+        "file, and those of all other sources, as in --sources rna=FILE. "
     )
     said = invoke("predict", model, new, *out, status=1).stderr
     assert said.startswith(hint + "The data lack rna, which the model uses; they have: ")

@@ -14,7 +14,7 @@ from ._component import Array
 
 _BLOCK = 256  # rows and columns compared at a time with their mirror images, which fit in cache
 _TOLERANCE = {4: 1e-5, 8: 1e-8}  # relative, by bytes per number: what rounding may explain
-_SHOWN = 1e-3  # of it, that a product with a random vector may show
+_SHOWN = 1e-3  # of the tolerance: how much of it a product with a random vector may show
 _LARGE = 512  # samples from which a factor in single precision is tried first
 _WIDEST = 1e15  # diagonal entry whose products are numbers in single precision, or its inverse
 _SINGLE = 1e-6  # its rounding, relative to the diagonal and the root of the number of samples

@@ -120,7 +120,7 @@ def test_what_is_said_of_combining(shift, spread, sentence, chance):
     result = make(scores)
     assert result.verdict[0].startswith(sentence)
     p = getattr(result.equivalence(MKL, "x alone"), chance)
-    said = "above 0.99" if p >= 0.99 else f"{p:.2f}"
+    said = "above 0.99" if p > 0.99 else f"{p:.2f}"
     kind = "equal within 0.01" if chance == "same" else chance
     assert f"; {kind} with probability {said}" in result.verdict[0]
 

@@ -1,5 +1,7 @@
 """The kernel machine for fixed weights, against scikit-learn and finite differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers import instances
@@ -9,8 +11,16 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.svm import SVC, SVR
 
 from multikernel.banks import PackedBank
-from multikernel.losses import LOSSES, EpsilonInsensitive, Hinge, RelativeMargin, Squared
-from multikernel.regularizers import Uniform
+from multikernel.losses import (
+    LOSSES,
+    EpsilonInsensitive,
+    Hinge,
+    Logistic,
+    RelativeMargin,
+    Squared,
+    SquaredHinge,
+)
+from multikernel.regularizers import LpNorm, Uniform
 from multikernel.solvers import Problem, fit_fixed_weights
 from multikernel.solvers.fixed_weights import (
     Start,
@@ -168,3 +178,18 @@ def test_weights_change_the_value_as_newton_believes(loss, fit_intercept):
     bend = np.array([(a[1] - b[1]) / (2 * eps) for a, b in ends])
     assert_allclose(-G / 2, slope, rtol=1e-5, atol=1e-7)
     assert_allclose(H, -bend / 2, rtol=1e-3, atol=1e-4 * np.abs(H).max())
+
+
+@pytest.mark.parametrize("loss", [Logistic(), SquaredHinge()], ids=repr)
+@pytest.mark.parametrize("shift", [-50.0, 0.0, 50.0])
+def test_a_start_with_a_far_intercept_does_no_harm(loss, shift):
+    problem = make_problem(loss, LpNorm(), C=1.0)
+    K = problem.bank.combine(np.ones(problem.bank.n_kernels))
+    far = fit_fixed_weights(problem, K, 1e-8)
+    steeper = replace(problem, C=1e3)
+    best = fit_fixed_weights(steeper, K, 1e-10)
+    found = fit_fixed_weights(steeper, K, 1e-10, Start(far.alpha, far.b + shift))
+    value, least = (
+        steeper.data_term(m.f + m.b) + 0.5 * float(np.sum(m.alpha * m.f)) for m in (found, best)
+    )
+    assert_allclose(value, least, rtol=1e-7)

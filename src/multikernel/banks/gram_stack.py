@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ class GramStack(NamedTuple):
         Which kernels of the bank.
     Ks : array of shape (k, n, n)
         Symmetric, and never written to.
-    sides : array of shape (k, n), optional
+    shifts : array of shape (k, n), optional
         The shifts :math:`s_i`; zero by default.
     factors : array of shape (k,), optional
         The factors :math:`f_i`; one by default.
@@ -37,24 +37,24 @@ class GramStack(NamedTuple):
 
     kernels: Index
     Ks: Array
-    sides: Array | None = None
+    shifts: Array | None = None
     factors: Array | None = None
 
     def take(self, samples: Index) -> GramStack:
         """The same kernels between some of the samples."""
-        sides = None if self.sides is None else self.sides[:, samples]
-        return self._replace(Ks=self.Ks[:, samples[:, np.newaxis], samples], sides=sides)
+        shifts = None if self.shifts is None else self.shifts[:, samples]
+        return self._replace(Ks=self.Ks[:, samples[:, np.newaxis], samples], shifts=shifts)
 
-    def finish(self, entries: Array, rows: Any, columns: Any) -> None:
+    def shift_and_scale(self, entries: Array, rows: slice, columns: slice) -> None:
         """Shift and scale entries of shape (k, n_rows, n_columns), taken from Ks, in place."""
-        if self.sides is not None:
-            entries -= self.sides[:, rows, np.newaxis]
-            entries -= self.sides[:, np.newaxis, columns]
+        if self.shifts is not None:
+            entries -= self.shifts[:, rows, np.newaxis]
+            entries -= self.shifts[:, np.newaxis, columns]
         if self.factors is not None:
             entries *= self.factors[:, np.newaxis, np.newaxis]
 
     def formed(self) -> Array:
         """The matrices themselves, in a new array."""
         Ks = np.array(self.Ks, dtype=np.float64)
-        self.finish(Ks, slice(None), slice(None))
+        self.shift_and_scale(Ks, slice(None), slice(None))
         return Ks

@@ -142,19 +142,20 @@ class PackedBank(Bank):
         """Store Gram matrices of some kernels at a time, shifted and scaled in float64."""
         tiles = [(*tile, self._entries(*tile[1:])) for tile in self._each_tile()]
         for stack in stacks:
-            where, flat = as_slice(stack.kernels), stack.Ks.reshape(len(stack.Ks), -1)
-            if stack.sides is not None and self._order is not None:
-                stack = stack._replace(sides=stack.sides[:, self._order])
+            where, count = as_slice(stack.kernels), len(stack.Ks)
+            if stack.shifts is not None and self._order is not None:
+                stack = stack._replace(shifts=stack.shifts[:, self._order])
             for tile, rows, columns, entries in tiles:
-                direct = isinstance(where, slice) and tile.dtype == flat.dtype == np.float64
-                out = tile[where] if direct else np.empty((len(flat), *tile.shape[1:]))
+                direct = isinstance(where, slice) and tile.dtype == stack.Ks.dtype == np.float64
+                out = tile[where] if direct else np.empty((count, *tile.shape[1:]))
                 if entries is None:
                     out[:] = stack.Ks[:, rows, columns]
                 elif direct:
-                    flat.take(entries, axis=1, out=out.reshape(len(flat), -1), mode="clip")
+                    flat = stack.Ks.reshape(count, -1)
+                    flat.take(entries, axis=1, out=out.reshape(count, -1), mode="clip")
                 else:
-                    out[:] = flat[:, entries].reshape(out.shape)
-                stack.finish(out, rows, columns)
+                    out[:] = stack.Ks.reshape(count, -1)[:, entries].reshape(out.shape)
+                stack.shift_and_scale(out, rows, columns)
                 if not direct:
                     tile[where] = out
 

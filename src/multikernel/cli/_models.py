@@ -173,8 +173,8 @@ def _hint(others: list[str], lacking: list[str]) -> str:
 
     pairs = [(name, get_close_matches(name, lacking, n=1)) for name in others]
     return "".join(
-        f"Source {name!r} may be the {close[0]!r} of the model: if so, rename it, or name its file "
-        f"by --sources {close[0]}=FILE. "
+        f"Source {name!r} may be the {close[0]!r} of the model: if so, rename it, or name its "
+        f"file, and those of all other sources, as in --sources {close[0]}=FILE. "
         for name, close in pairs
         if close
     )

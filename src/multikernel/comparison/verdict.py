@@ -93,7 +93,7 @@ def _combining(result: Comparison) -> str:
 
 def _chance(p: float) -> str:
     """A probability that is never said to be one."""
-    return f"probability {p:.2f}" if p < _CERTAIN else f"probability above {_CERTAIN}"
+    return f"probability above {_CERTAIN}" if p > _CERTAIN else f"probability {p:.2f}"
 
 
 class _Rival(NamedTuple):

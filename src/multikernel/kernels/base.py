@@ -172,20 +172,25 @@ class Kernels(Component, ABC):
         return self._stream()
 
     def _stacks(self) -> Iterator[GramStack]:
+        """Training Grams, yet to be normalised where all samples have their source."""
         for kernel, K in self._raw():
-            share, where = self._share(kernel.source), self._having(kernel.source)
-            stack = GramStack(np.array([kernel.index]), K[np.newaxis])
-            stack = kernel.normalizer.learn([kernel.normalizer], stack, share)
-            if not isinstance(where, slice):
-                formed = embed(stack.formed()[0], self.n_samples_, where, where)
-                stack = GramStack(stack.kernels, formed[np.newaxis])
-            yield stack
+            if kernel.source in self.present_:
+                K = self._finished(kernel, K)
+                yield GramStack(np.array([kernel.index]), K[np.newaxis])
+            else:
+                stack = GramStack(np.array([kernel.index]), K[np.newaxis])
+                share = self._share(kernel.source)
+                yield kernel.normalizer.learn([kernel.normalizer], stack, share)
 
     def _stream(self) -> Iterator[tuple[int, Array]]:
         for kernel, K in self._raw():
-            share, where = self._share(kernel.source), self._having(kernel.source)
-            K = kernel.normalizer.fit_transform(K, share)
-            yield kernel.index, embed(K, self.n_samples_, where, where)
+            yield kernel.index, self._finished(kernel, K)
+
+    def _finished(self, kernel: Kernel, K: Array) -> Array:
+        """A raw Gram, which is overwritten, normalised and put where its samples are."""
+        where = self._having(kernel.source)
+        K = kernel.normalizer.fit_transform(K, self._share(kernel.source))
+        return embed(K, self.n_samples_, where, where)
 
     def _raw(self) -> Iterator[tuple[Kernel, Array]]:
         """Training Grams, each a new array, between the samples that have their source."""

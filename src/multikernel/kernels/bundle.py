@@ -82,6 +82,10 @@ class KernelBundle(RowContainer):
         names = [f"k{m}" for m in range(len(kernels))] if names is None else list(names)
         if len(names) != len(kernels):
             raise ValueError(f"Got {len(names)} names for {len(kernels)} kernels.")
+        texts = [str(name) for name in names]
+        if len(set(texts)) < len(texts):
+            twice = next(text for text in texts if texts.count(text) > 1)
+            raise ValueError(f"Two kernels are named {twice!r}; give every kernel its own name.")
         return cls(dict(zip(names, kernels, strict=True)), **options)
 
     @classmethod
@@ -139,16 +143,18 @@ class KernelBundle(RowContainer):
     def block(self, name: str, columns: Index | None = None, rows: Any = slice(None)) -> Array:
         """The rows at hand of one kernel, against all or some positions of columns.
 
-        It cannot be written to, and is a view of the matrix where they are consecutive.
+        Where rows and columns are consecutive, a view of the matrix that cannot be written to.
         """
-        view: Array = self._matrices[name][self._window(columns, rows)]
-        view.flags.writeable = False
-        return view
+        window = self._window(columns, rows)
+        block: Array = self._matrices[name][window]
+        if isinstance(window[0], slice):
+            block.flags.writeable = False
+        return block
 
     def stack(self, kernels: slice, columns: Index) -> Array:
         """The rows at hand of some kernels, by position, as an array laid out in rows.
 
-        Where it is so already, a view that cannot be written to.
+        It cannot be written to, and is a view where the matrices are laid out so already.
         """
         window = self._window(columns, slice(None))
         if self._array is not None:

@@ -198,7 +198,7 @@ class Center(Unnormalized):
         for normalizer, *moments in learned:
             normalizer._learn(*moments)
         factors = np.array([normalizer.factor_ for normalizer in normalizers])
-        return stack._replace(sides=means - mean[:, np.newaxis] / 2, factors=factors)
+        return stack._replace(shifts=means - mean[:, np.newaxis] / 2, factors=factors)
 
     def fit_factor(self, Z: Array, share: Array) -> Array:
         """Learn the means, and subtract that of the rows."""

@@ -1,4 +1,4 @@
-"""Roots of many increasing functions at once, by Newton steps kept inside a bracket."""
+"""Roots of many increasing functions at once, by Newton steps, in a bracket where need be."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def newton_root(
         value, slope = evaluate(x)
         if not slope.all():
             return None
-        step = value / slope
+        with np.errstate(over="ignore"):
+            step = value / slope
         x = x - step
         if (np.abs(step) <= 4 * _EPS * scale).all():
             return x

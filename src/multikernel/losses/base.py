@@ -122,9 +122,10 @@ class SmoothLoss(ElementwiseLoss, ABC):
 
         Notes
         -----
-        Newton steps from 0, kept in the bracket from :math:`\min_i (y_i - f_i) - 50` to
-        :math:`\max_i (y_i - f_i) + 50`. Where the sum is flat any minimiser is returned; where it
-        only falls towards infinity (the logistic loss with labels of one class) the bracket's end.
+        Newton steps from 0 and, where a few do not settle, kept in the bracket from
+        :math:`\min_i (y_i - f_i) - 50` to :math:`\max_i (y_i - f_i) + 50`. Where the sum is flat
+        any minimiser is returned; where it only falls towards infinity (the logistic loss with
+        labels of one class) the bracket's end.
         """
         return smooth_intercept(self.gradient, self.hessian, y, f, cost)
 

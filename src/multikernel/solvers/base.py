@@ -244,7 +244,7 @@ class Problem:
 def best_on_ray(dual: Callable[[float], float], c_max: float) -> float:
     """The c in (0, c_max] at which a dual on a ray, a concave function, is largest."""
     end, beside = dual(c_max), dual((1 - _FINE) * c_max)
-    if beside <= end > -np.inf:
+    if end > -np.inf and beside <= end:
         return c_max  # it rises all the way
     low = _NEAR * c_max if dual(_NEAR * c_max) < beside else 0.0
     ray = minimize_scalar(
@@ -253,7 +253,8 @@ def best_on_ray(dual: Callable[[float], float], c_max: float) -> float:
         method="bounded",
         options={"xatol": _FINE * c_max},
     )
-    return float(ray.x)
+    values = {c_max: end, (1 - _FINE) * c_max: beside, float(ray.x): -float(ray.fun)}
+    return max(values, key=lambda c: values[c])
 
 
 def _project_box_hyperplane(alpha: Array, lower: Array, upper: Array) -> Array:

@@ -16,7 +16,7 @@ from .fixed_weights import Start, fit_fixed_weights
 
 _SAME = 1e-9  # relative; a start this near to where its products belong may use them
 _OUTSIDE = 1e300  # stands for the infinite dual outside of its domain
-_SHORTEST = 1e-4  # how exactly the best point between two is sought
+_EXACTNESS = (1e-4, 1e-8)  # with which the best point between two is sought, until it is better
 _FINEST = 1e-14  # tolerance of a model, below which there is only rounding
 _MOSTLY = 0.6  # share of kernels in use above which their products are swept all at once
 
@@ -151,10 +151,14 @@ def _best_between(problem: Problem, old: _Point, new: _Point) -> _Point:
     def along(s: float) -> _Point:
         return _Point(old.alpha + s * step, np.maximum(old.G + s * slope + s**2 * bend, 0.0), None)
 
-    best = minimize_scalar(
-        lambda s: min(-problem.dual_objective(*along(s)[:2]), _OUTSIDE),
-        bounds=(0.0, 1.0),
-        method="bounded",
-        options={"xatol": _SHORTEST},
-    )
+    before = -problem.dual_objective(*old[:2])
+    for exactness in _EXACTNESS:
+        best = minimize_scalar(
+            lambda s: min(-problem.dual_objective(*along(s)[:2]), _OUTSIDE),
+            bounds=(0.0, 1.0),
+            method="bounded",
+            options={"xatol": exactness},
+        )
+        if best.fun < before:
+            break
     return along(float(best.x))

@@ -32,7 +32,8 @@ _RUNAWAY = 1e6  # coefficients beyond this multiple of their bound carry no info
 _ROUNDING = 1e-14
 _DIGITS = 1e-10  # of the kernels, above which steps need not be more exact than they are
 _TOO_FAR = 0.1  # slope of the objective at a start, relative to its value
-_COARSE = 1e-2  # and how exactly a better one is sought
+_ONE_SIDED = 0.5  # of the slopes of all samples: what their sum may be
+_COARSE = 1e-3  # how exactly a better start is sought
 _STIFF = 1e9  # curvature of a kink, relative to that of the kernel
 
 
@@ -161,8 +162,11 @@ def _better_start(problem: Problem, K: Kernel, start: Start | None) -> Start:
     f = K @ start.alpha
     square = float(np.sum(start.alpha * f))
     term = SmoothTerm(problem)
-    slope = float(np.sum(term.gradient(f + start.b) * f)) + square  # of t f + b at t = 1
-    if slope <= _TOO_FAR * (term.value(f + start.b) + 0.5 * square):
+    rho = term.gradient(f + start.b)
+    slope = float(np.sum(rho * f)) + square  # of t f + b at t = 1
+    one_sided = np.abs(rho.sum(axis=0)) > _ONE_SIDED * np.abs(rho).sum(axis=0)  # then b is far off
+    near = slope <= _TOO_FAR * (term.value(f + start.b) + 0.5 * square)
+    if near and not (problem.fit_intercept and one_sided.any()):
         return start
     cold = _cold_start(problem)
     step = f + start.b - cold.b
