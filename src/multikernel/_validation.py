@@ -16,6 +16,8 @@ _BLOCK = 256  # rows and columns compared at a time with their mirror images, wh
 _TOLERANCE = {4: 1e-5, 8: 1e-8}  # relative, by bytes per number: what rounding may explain
 _SHOWN = 1e-3  # of the tolerance: how much of it a product with a random vector may show
 _LARGE = 512  # samples from which a factor in single precision is tried first
+_FEW = 64  # samples up to which all are looked at
+_MANY = 512  # the most samples that are
 _WIDEST = 1e15  # diagonal entry whose products are numbers in single precision, or its inverse
 _SINGLE = 1e-6  # its rounding, relative to the diagonal and the root of the number of samples
 
@@ -68,18 +70,32 @@ def check_gram(K: Array, name: str, *, definite: bool = True) -> None:
         check_square(K, name)
         check_symmetric(K, name)
     if definite:
-        largest = _largest_diagonal(K)
-        in_single = len(K) >= _LARGE and 1 / _WIDEST <= largest <= _WIDEST
-        slack = _SINGLE * np.sqrt(len(K)) * largest if in_single else 0.0
-        if not in_single or not has_cholesky(K, slack, np.float32):
-            check_definite(K, name, slack)
+        check_semidefinite(K, name)
 
 
-def are_grams(K: Array, *, definite: bool = True) -> bool:
-    """Whether all matrices of a stack pass :func:`check_gram`; False where in doubt."""
+def check_semidefinite(K: Array, name: str) -> None:
+    """The second half of :func:`check_gram`, of a symmetric matrix."""
+    largest = _largest_diagonal(K)
+    in_single = len(K) >= _LARGE and 1 / _WIDEST <= largest <= _WIDEST
+    slack = _SINGLE * np.sqrt(len(K)) * largest if in_single else 0.0
+    if not in_single or not has_cholesky(K, slack, np.float32):
+        check_definite(K, name, slack)
+
+
+def look_like_grams(K: Array, *, definite: bool = True) -> bool:
+    """Whether a stack of matrices is symmetric and, on some samples, positive semi-definite.
+
+    False where in doubt. The samples are evenly spaced: see :func:`looked_at`.
+    """
     if not _surely_symmetric(K) and not (np.isfinite(K).all() and _are_symmetric(K)):
         return False
-    return not definite or _have_choleskys(K)
+    some = looked_at(K.shape[-1])
+    return not definite or _have_choleskys(K[:, some, some])
+
+
+def looked_at(n: int) -> slice:
+    """The samples on which a matrix is first tested: all of a few, a third, or 512 of many."""
+    return slice(None, None, 1 if n <= _FEW else max(3, -(-n // _MANY)))
 
 
 def _surely_symmetric(K: Array) -> bool:
@@ -96,13 +112,20 @@ def _surely_symmetric(K: Array) -> bool:
     if K.shape[-2] != n:
         return False
     v = np.asarray(np.random.default_rng(0).normal(size=n), np.result_type(K.dtype, np.float16))
+    difference = np.zeros(K.shape[:-1], v.dtype)
     with np.errstate(all="ignore"):
-        if K.ndim == 2:
-            difference = np.abs(K @ v - v @ K)
-        else:  # BLAS is slow on small matrices
-            difference = np.abs(np.einsum("mij,j->mi", K, v) - np.einsum("mij,i->mj", K, v))
+        for start in range(0, n, _BLOCK):  # rows that are in cache for the second product
+            rows = slice(start, start + _BLOCK)
+            difference[..., rows] += _times(K[..., rows, :], v)
+            difference -= np.matmul(v[rows], K[..., rows, :])
+    difference = np.abs(difference)
     largest = np.abs(np.diagonal(K, axis1=-2, axis2=-1)).max(axis=-1, keepdims=True)
     return bool(np.all(difference <= _SHOWN * _tolerance(K) * largest))  # NaN and infinity fail
+
+
+def _times(K: Array, v: Array) -> Array:
+    """The products with v of matrices read from memory, where BLAS is slow on small ones."""
+    return K @ v if len(v) >= _LARGE else np.einsum("...ij,j->...i", K, v)
 
 
 def _are_symmetric(K: Array) -> bool:
@@ -116,14 +139,13 @@ def _are_symmetric(K: Array) -> bool:
 
 def _have_choleskys(K: Array) -> bool:
     """Whether a stack of matrices is positive definite but for rounding."""
-    shifted = np.empty(K.shape[1:])  # which stays in cache
-    diagonal = shifted.ravel()[:: len(shifted) + 1]
-    largest = np.maximum(np.diagonal(K, axis1=1, axis2=2).max(axis=1), 0.0)
-    for matrix, shift in zip(K, (_tolerance(K) * largest).tolist(), strict=True):
-        shifted[:] = matrix
-        diagonal += shift
-        if not _factorise(shifted):
-            return False
+    shifted = np.array(K, dtype=np.float64, order="C")
+    diagonals = shifted.reshape(len(K), -1)[:, :: K.shape[-1] + 1]
+    diagonals += _tolerance(K) * np.maximum(diagonals.max(axis=1, keepdims=True), 0.0)
+    try:
+        np.linalg.cholesky(shifted)
+    except np.linalg.LinAlgError:
+        return False
     return True
 
 

@@ -22,7 +22,7 @@ from sklearn.model_selection import (
 )
 
 from multikernel import MKLClassifier, _validation
-from multikernel._validation import are_grams, check_gram
+from multikernel._validation import check_gram, look_like_grams
 from multikernel.kernels import (
     RBF,
     ExpDistance,
@@ -405,12 +405,12 @@ REFUSED = {
 
 def test_one_bad_matrix_among_small_ones_is_refused_by_name(stack):
     good = {f"k{m}": stack[:, :, 0] + m for m in range(4)}
-    assert are_grams(np.stack(list(good.values())))
+    assert look_like_grams(np.stack(list(good.values())))
     PrecomputedKernels().fit(KernelBundle(good))
     bad = not_psd(stack)[:, :, 1]
-    assert not are_grams(np.stack([*good.values(), bad]))
-    assert are_grams(np.stack([*good.values(), bad]), definite=False)
-    assert not are_grams(np.stack([*good.values(), np.tril(bad)]), definite=False)
+    assert not look_like_grams(np.stack([*good.values(), bad]))
+    assert look_like_grams(np.stack([*good.values(), bad]), definite=False)
+    assert not look_like_grams(np.stack([*good.values(), np.tril(bad)]), definite=False)
     with pytest.raises(ValueError, match="'bad' must be positive semi-definite"):
         PrecomputedKernels().fit(KernelBundle(good | {"bad": bad, "z": stack[:, :, 0]}))
     unlike = {name: np.eye(24) for name in "abc"}  # good kernels and bad distances
@@ -569,23 +569,23 @@ def test_one_entry_that_differs_from_its_mirror_image_is_found(change, n, size, 
     K = size * (Z @ Z.T + np.eye(n))
     K = (K + K.T) / 2
     check_gram(K, "good")
-    assert are_grams(np.stack([K, K]))
+    assert look_like_grams(np.stack([K, K]))
     near = K * (1 + 1e-13 * rng.normal(size=(n, n)))  # as rounding makes it
     check_gram(near, "near")
-    assert are_grams(np.stack([near, K]))
+    assert look_like_grams(np.stack([near, K]))
     for i, j in itertools.islice(itertools.permutations(range(n), 2), 0, None, max(1, n - 1)):
         wrong = K.copy()
         wrong[i, j] += change * np.max(np.abs(K))
         with pytest.raises(ValueError, match=r"must be symmetric|NaN or infinity"):
             check_gram(wrong, "wrong", definite=False)
-        assert not are_grams(np.stack([K, wrong, K]), definite=False)
+        assert not look_like_grams(np.stack([K, wrong, K]), definite=False)
 
 
 def test_differences_that_cancel_in_sums_are_found(rng):
     K = np.eye(9) + 1e-3 * (np.roll(np.eye(9), 1, axis=0) - np.roll(np.eye(9), 1, axis=1))
     with pytest.raises(ValueError, match="must be symmetric"):
         check_gram(K, "wrong", definite=False)
-    assert not are_grams(np.stack([np.eye(9), K]), definite=False)
+    assert not look_like_grams(np.stack([np.eye(9), K]), definite=False)
 
 
 def test_asymmetry_just_above_the_tolerance_is_found(rng):
@@ -617,14 +617,14 @@ def test_asymmetry_is_found_in_numbers_of_any_type(dtype):
         wrong[i, j] = 1
         with pytest.raises(ValueError, match="must be symmetric"):
             check_gram(wrong, "wrong", definite=False)
-        assert not are_grams(np.stack([K, wrong]), definite=False)
+        assert not look_like_grams(np.stack([K, wrong]), definite=False)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_entries_that_are_no_numbers_are_found_on_both_sides(value):
     K = np.eye(4)
     K[1, 2] = K[2, 1] = value
-    assert not are_grams(np.stack([np.eye(4), K]), definite=False)
+    assert not look_like_grams(np.stack([np.eye(4), K]), definite=False)
     with pytest.raises(ValueError, match="NaN or infinity, first at row 1, column 2"):
         check_gram(K, "K", definite=False)
 

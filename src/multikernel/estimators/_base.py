@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Protocol, Self
@@ -126,12 +128,14 @@ class BaseMKL(Documented, BaseEstimator):
         """
         began = time.perf_counter()
         problems, kept = self._assemble(X, Ys, loss, s, cost, tuning)
-        chosen = tuning.choose(problems, kept) if tuning else self._as_given(problems)
-        chosen = [one._replace(problem=self._ready(one.problem)) for one in chosen]
-        starts = [one.near(self._make_solver(one.problem)) for one in chosen]
-        problems = [one.problem for one in chosen]
-        del chosen  # and with it the memory of rough kernels
-        solutions = list(map(self._solve, problems, starts))
+        with self._naming_indefinite():
+            chosen = tuning.choose(problems, kept) if tuning else self._as_given(problems)
+            chosen = [one._replace(problem=self._ready(one.problem)) for one in chosen]
+            starts = [one.near(self._make_solver(one.problem)) for one in chosen]
+            problems = [one.problem for one in chosen]
+            del chosen  # and with it the memory of rough kernels
+            solutions = list(map(self._solve, problems, starts))
+        self._vouch(solutions)
         self.loss_, self.regularizer_ = loss, problems[0].regularizer
         self._publish(problems, solutions, kept, len(cost))
         LOGGER.info(
@@ -189,6 +193,20 @@ class BaseMKL(Documented, BaseEstimator):
             stacks = (stack.take(kept) for stack in stacks)
         bank.set_kernels(stacks)
         return bank
+
+    def _vouch(self, solutions: Iterable[Solution]) -> None:
+        """Refuse solutions with kernels that are not positive semi-definite."""
+        weights = np.vstack([self._shape_weights(s.weights) for s in solutions])
+        self.kernels_.vouch(np.flatnonzero(weights.any(axis=0)))
+
+    @contextmanager
+    def _naming_indefinite(self) -> Iterator[None]:
+        """Name the kernel that is not positive semi-definite if a solver fails, as it may then."""
+        try:
+            yield
+        except np.linalg.LinAlgError:
+            self.kernels_.vouch()
+            raise
 
     def _make_regularizer(self) -> Regularizer:
         regularizer: Regularizer = self._part("regularizer")

@@ -106,6 +106,7 @@ class BaseBayesianMKL(BaseMKL):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(1 << 31))
         with log_level(self.verbose):
             bank = self._fit_kernels(X, None, np.arange(n))
+            self.kernels_.vouch()
             n_sets = 1 if self.outputs == "shared_samples" else L
             size = 8.0 * n**2 * (n_sets + 6)  # factors, Q, and what makes them
             check_memory(

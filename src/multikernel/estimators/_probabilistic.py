@@ -111,6 +111,7 @@ class BaseProbabilisticMKL(BaseMKL):
         rng = np.random.default_rng(check_random_state(self.random_state).randint(1 << 31))
         with log_level(self.verbose):
             bank = self._fit_kernels(X, None, np.arange(n))
+            self.kernels_.vouch()
             covariances = 1 if likelihood.is_gaussian else Ys[0].shape[1]
             check_memory(8.0 * n**2 * (4 + 3 * covariances), f"covariances of {n:,} targets")
             problems = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from numbers import Integral
 from typing import Any
 
@@ -114,10 +115,12 @@ def mkl_path(
     problems, _ = model._assemble(*model._prepare(X, y, sample_weight))
     problems = [model._ready(problem) for problem in problems]
     values = _grid(Cs, min(critical_C(problem) for problem in problems))
-    paths = [
-        regularization_path(problem, values, solver=model._make_solver(problem))
-        for problem in problems
-    ]
+    with model._naming_indefinite():
+        paths = [
+            regularization_path(problem, values, solver=model._make_solver(problem))
+            for problem in problems
+        ]
+    model._vouch(chain(*paths))
     solutions = [list(at_C) for at_C in zip(*paths, strict=True)]
     rows = model.kernels_.table()
     return KernelPath(

@@ -127,6 +127,7 @@ class Kernels(Component, ABC):
         """
         for _ in self.fit_stacks(X, y, sample_weight):
             pass
+        self.vouch()
         return self
 
     def fit_grams(
@@ -141,9 +142,15 @@ class Kernels(Component, ABC):
         return self._stream()
 
     def fit_stacks(self, X: Any, y: Any = None, sample_weight: Any = None) -> Iterator[GramStack]:
-        """Like ``fit_grams``, as matrices that a bank will normalise, small ones together."""
+        """Like ``fit_grams``, as matrices that a bank will normalise, small ones together.
+
+        Costly checks are left to :meth:`vouch`, which is to be called for the kernels put to use.
+        """
         self._begin(X, sample_weight)
         return self._stacks()
+
+    def vouch(self, kernels: Iterable[int] | None = None) -> None:
+        """Make the checks of some kernels that ``fit_stacks`` has put off: here none."""
 
     def _begin(self, X: Any, sample_weight: Any) -> None:
         """Open the training data and name the kernels on it."""

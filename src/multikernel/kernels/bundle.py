@@ -243,6 +243,8 @@ def _find_ids(kernels: Mapping[str, Any], ids: Any, column_ids: Any) -> tuple[An
 
 def _as_matrix(K: Any, name: str, ids: Any, column_ids: Any, shape: tuple[int, int]) -> Array:
     """A matrix in the order of the ids, as floating point numbers."""
+    if type(K) is np.ndarray and K.shape == shape and K.dtype.kind == "f":
+        return K
     if _is_labelled(K):
         for axis, labels, wanted in (("row", K.index, ids), ("column", K.columns, column_ids)):
             missing = [i for i in np.asarray(wanted).tolist() if i not in labels]

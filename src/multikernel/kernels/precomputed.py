@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,11 +11,13 @@ from sklearn.utils import gen_batches
 
 from .._component import Array
 from .._validation import (
-    are_grams,
     check_distances,
     check_finite,
     check_gram,
+    check_semidefinite,
     check_stack,
+    look_like_grams,
+    looked_at,
     refuse_collection,
 )
 from ..banks.gram_stack import GramStack
@@ -61,7 +63,8 @@ class PrecomputedKernels(Kernels):
     check_psd : bool, default=True
         Refuse indefinite Gram matrices, at the cost of one Cholesky factorisation each. From 512
         samples on it is done in single precision, where eigenvalues above -1e-6 √n times the
-        largest diagonal entry pass.
+        largest diagonal entry pass. Estimators test matrices of more than 64 samples on a third
+        of them first, or on up to 512, and those that have got a weight then on all samples.
 
     Notes
     -----
@@ -94,6 +97,7 @@ class PrecomputedKernels(Kernels):
         self.training_: KernelBundle | None = bundle
         self.kind_ = bundle.kind
         self.n_samples_ = len(bundle)
+        self.glanced_ = False
         if self.n_samples_ == 0:
             raise ValueError("The bundle is empty: it holds no samples.")
         self.ids_ = bundle.ids
@@ -131,18 +135,17 @@ class PrecomputedKernels(Kernels):
             yield K
 
     def _stacks(self) -> Iterator[GramStack]:
-        """Gram matrices as they are, small ones checked together."""
+        """Gram matrices as they are, small ones checked together; see :meth:`vouch`."""
         if self.kind_ == "distance" or self.present_:
             yield from super()._stacks()
             return
+        self.glanced_ = self.check_psd and looked_at(self.n_samples_).step > 1
         training: Any = self.training_
         count = max(1, _TOGETHER // self.n_samples_**2)
         for batch in gen_batches(len(self.groups_), count):
             groups = self.groups_[batch]
             Ks = training.stack(batch, self.columns_)
-            if len(groups) == 1:
-                self._check(Ks[0], groups[0].source)
-            elif not are_grams(Ks, definite=self.check_psd):
+            if not look_like_grams(Ks, definite=self.check_psd):
                 for group in groups:  # each in the precision in which it was given
                     self._check(self._matrix(training, group.source), group.source)
             self.n_base_computations_ += len(groups)
@@ -150,6 +153,13 @@ class PrecomputedKernels(Kernels):
             normalizers = [kernel.normalizer for kernel in kernels]
             stack = GramStack(np.array([kernel.index for kernel in kernels]), Ks)
             yield normalizers[0].learn(normalizers, stack, self.share_)
+
+    def vouch(self, kernels: Iterable[int] | None = None) -> None:
+        """Refuse kernels that are indefinite on all training samples; the stream looks at some."""
+        if self.glanced_ and self.training_ is not None:
+            for group in self._select(kernels):
+                check_semidefinite(self._matrix(self.training_, group.source), group.source)
+            self.glanced_ = kernels is not None
 
     def _matrix(self, training: KernelBundle, source: str) -> Array:
         """The matrix of a source between the training samples that have it."""

@@ -1,0 +1,103 @@
+"""Indefinite kernels: found at the first look, or in the model that uses them, and named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from multikernel import (
+    BayesianMKLClassifier,
+    MKLClassifier,
+    MKLClassifierCV,
+    ProbabilisticMKLClassifier,
+    mkl_path,
+)
+from multikernel._validation import look_like_grams, looked_at
+from multikernel.kernels import KernelBundle, PrecomputedKernels
+
+FOUND = "'signal' must be positive semi-definite"
+
+
+def with_hidden_flaw(K):
+    """The matrix made indefinite between two samples that are not among the first looked at."""
+    K, n = K.copy(), len(K)
+    assert {1, 2}.isdisjoint(range(n)[looked_at(n)])
+    K[1, 2] = K[2, 1] = 2 * np.sqrt(K[1, 1] * K[2, 2])
+    return K
+
+
+@pytest.fixture
+def sources(rng):
+    Z = rng.normal(size=(2, 90, 1))
+    grams = np.exp(-((Z - Z.transpose(0, 2, 1)) ** 2))
+    return {"signal": grams[0], "noise": grams[1]}, np.where(Z[0, :, 0] > 0, 1, -1)
+
+
+@pytest.fixture
+def flawed(sources):
+    kernels, y = sources
+    return KernelBundle(kernels | {"signal": with_hidden_flaw(kernels["signal"])}), y
+
+
+def test_the_flaw_is_hidden_from_the_first_look(flawed):
+    K = flawed[0].block("signal")
+    assert look_like_grams(K[np.newaxis])
+    order = np.roll(np.arange(90), -1)
+    order[[1, 3]] = order[[3, 1]]  # samples 1 and 2 come where it looks
+    assert not look_like_grams(K[np.newaxis, order[:, np.newaxis], order])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MKLClassifier("precomputed", regularizer="lp"),
+        MKLClassifier("precomputed", loss="squared_hinge", regularizer="uniform", C=1e4),
+        MKLClassifierCV("precomputed"),
+        ProbabilisticMKLClassifier("precomputed"),
+        BayesianMKLClassifier("precomputed"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_estimators_refuse_a_kernel_in_use_by_name(model, flawed):
+    with pytest.raises(ValueError, match=FOUND):
+        model.fit(*flawed)
+    assert not hasattr(model, "weights_")
+
+
+def test_paths_and_kernel_sets_refuse_it_too(flawed):
+    K, y = flawed
+    with pytest.raises(ValueError, match=FOUND):
+        mkl_path(MKLClassifier("precomputed", regularizer="lp"), K, y, Cs=3)
+    with pytest.raises(ValueError, match=FOUND):
+        PrecomputedKernels().fit(K)
+    with pytest.raises(ValueError, match=FOUND):
+        list(PrecomputedKernels().fit_grams(K))
+
+
+def test_what_is_not_asked_for_is_not_tested(flawed, sources):
+    kernels, y = sources
+    PrecomputedKernels(check_psd=False).fit(flawed[0])
+    idle = KernelBundle(kernels | {"noise": with_hidden_flaw(kernels["noise"])})
+    model = MKLClassifier("precomputed", regularizer="lp", C=0.1).fit(idle, y)
+    assert model.weights_[1] == 0.0
+
+
+def test_a_solver_that_fails_on_an_indefinite_kernel_says_which_it_is(flawed, monkeypatch):
+    def fail(*arguments):
+        raise np.linalg.LinAlgError("the combined kernel is not positive semi-definite")
+
+    monkeypatch.setattr(MKLClassifier, "_solve", fail)
+    with pytest.raises(ValueError, match=FOUND):
+        MKLClassifier("precomputed").fit(*flawed)
+
+
+def test_kernels_are_tested_on_all_samples_once(sources, monkeypatch):
+    kernels, y = sources
+    tested = []
+    module = "multikernel.kernels.precomputed.check_semidefinite"
+    monkeypatch.setattr(module, lambda K, name: tested.append((len(K), name)))
+    MKLClassifier("precomputed", regularizer="lp", C=0.1).fit(KernelBundle(kernels), y)
+    assert tested == [(90, "signal")]
+    few = KernelBundle({name: K[:60, :60] for name, K in kernels.items()})
+    MKLClassifier("precomputed", regularizer="lp", C=0.1).fit(few, y[:60])
+    assert tested == [(90, "signal")]  # of so few, all were looked at first
