@@ -6,7 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 
 from multikernel import _linalg
-from multikernel._linalg import DefiniteSystem, mirror, nonnegative_minimiser
+from multikernel._linalg import (
+    DefiniteSystem,
+    SingleMatrix,
+    add_low_rank,
+    mirror,
+    nonnegative_minimiser,
+)
 
 
 @pytest.mark.parametrize("n", [1, 7, 256, 600])
@@ -72,3 +78,35 @@ def test_columns_of_different_size_are_solved_each_to_its_digits(rng):
     x = DefiniteSystem(A, np.ones(80), rough=True).solve(r)
     exact = np.linalg.solve(A + np.eye(80), r)
     assert np.all(np.abs(x - exact).max(axis=0) <= 1e-8 * np.abs(exact).max(axis=0))
+
+
+def test_products_of_single_precision_keep_the_size_of_every_column(rng):
+    K = rng.normal(size=(80, 80)).astype(np.float32)
+    A = rng.normal(size=(80, 4)) * [1e60, 1.0, 1e-60, 0.0]
+    single, exact = SingleMatrix(K) @ A, K.astype(np.float64) @ A
+    assert single.dtype == np.float64
+    assert np.all(np.abs(single - exact).max(axis=0) <= 1e-5 * np.abs(exact).max(axis=0))
+    assert np.any(single != exact)
+    assert (SingleMatrix(K)[np.ix_([0, 1], [])] @ np.zeros((0, 3))).tolist() == [[0.0] * 3] * 2
+
+
+@pytest.mark.parametrize("rough", [False, True])
+@pytest.mark.parametrize("n", [5, 80])
+def test_definite_systems_of_matrices_in_single_precision(n, rough, rng):
+    Z, r = rng.normal(size=(n, 3)), rng.normal(size=(n, 2))
+    A = (Z @ Z.T).astype(np.float32)
+    x = DefiniteSystem(SingleMatrix(A.copy()), np.full(n, 0.1), rough).solve(r)
+    exact = np.linalg.solve(A.astype(np.float64) + 0.1 * np.eye(n), r)
+    assert_allclose(x, exact, atol=1e-4 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_product_of_low_rank_is_added_in_the_precision_of_the_matrix(order, rng):
+    V, scales = rng.normal(size=(3, 40)), np.array([1.0, -2.0, 0.5])
+    K = np.asarray(rng.normal(size=(40, 40)), order=order)
+    K = K + K.T
+    expected = K + V.T @ np.diag(scales) @ V
+    single = add_low_rank(SingleMatrix(K.astype(np.float32)), V, scales)
+    assert single.entries.dtype == np.float32
+    assert_allclose(single.entries, expected, atol=1e-4)
+    assert_allclose(add_low_rank(K, V, scales), expected, atol=1e-12)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve, get_blas_funcs, solve_triangular
 from scipy.optimize import nnls
 
 from ._component import Array
@@ -41,12 +41,43 @@ def cholesky(A: Array, diagonal: Array | float = 0.0) -> Cholesky:
     )
 
 
+class SingleMatrix:
+    """A matrix in single precision, whose products are computed in it and given in double.
+
+    Parameters
+    ----------
+    entries : array of shape (n, m), float32
+    """
+
+    def __init__(self, entries: NDArray[np.float32]) -> None:
+        self.entries = entries
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size of the matrix."""
+        return self.entries.shape
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __getitem__(self, index: Any) -> SingleMatrix:
+        return SingleMatrix(self.entries[index])
+
+    def __matmul__(self, A: Array) -> Array:
+        """The product with A, right to six digits or so."""
+        size = _column_sizes(A)
+        return np.asarray(size * (self.entries @ (A / size).astype(np.float32)))
+
+
+Matrix: TypeAlias = Array | SingleMatrix
+
+
 class DefiniteSystem:
     """Linear systems with the matrix A + diag(diagonal), symmetric and positive definite.
 
     Parameters
     ----------
-    A : array of shape (n, n)
+    A : array of shape (n, n), or SingleMatrix
     diagonal : array of shape (n,)
         Positive.
     rough : bool, default=False
@@ -54,11 +85,11 @@ class DefiniteSystem:
         precision. Where that is not enough for two digits, the factor is made anew.
     """
 
-    def __init__(self, A: Array, diagonal: Array, rough: bool = False) -> None:
+    def __init__(self, A: Matrix, diagonal: Array, rough: bool = False) -> None:
         self.A, self.diagonal = A, diagonal
         self.scale = 1 / np.sqrt(diagonal)[:, np.newaxis]
         self._single = self._single_cholesky() if rough and len(A) >= _SMALL else None
-        self._factor = cholesky(A, diagonal) if self._single is None else None
+        self._factor = self._exact_cholesky() if self._single is None else None
 
     def solve(self, r: Array) -> Array:
         """The solutions for right-hand sides of shape (n, k)."""
@@ -68,15 +99,21 @@ class DefiniteSystem:
             left, whole = (np.linalg.norm(self.scale * part, axis=0) for part in (rest, r))
             if np.all(left <= _CORRECTED * whole):
                 return x + self._roughly(rest)
-            self._single, self._factor = None, cholesky(self.A, self.diagonal)
+            self._single, self._factor = None, self._exact_cholesky()
         solution: Array = cho_solve(self._factor, r, check_finite=False)
         return solution
+
+    @property
+    def _entries(self) -> Array:
+        return self.A.entries if isinstance(self.A, SingleMatrix) else self.A
+
+    def _exact_cholesky(self) -> Cholesky:
+        return cholesky(np.asarray(self._entries, dtype=np.float64), self.diagonal)
 
     def _single_cholesky(self) -> Cholesky | None:
         r"""The factor of :math:`I + D^{-1/2} A D^{-1/2}`, None where its digits are too few."""
         scale = self.scale.astype(np.float32)
-        raised = self.A.T.astype(np.float32, order="F")
-        raised *= scale
+        raised = np.multiply(self._entries.T, scale, dtype=np.float32, casting="same_kind")
         raised *= scale.T
         raised.ravel(order="K")[:: len(raised) + 1] += 1.0
         try:
@@ -87,10 +124,23 @@ class DefiniteSystem:
 
     def _roughly(self, r: Array) -> Array:
         scaled = self.scale * r  # D^-½ r
-        size = np.abs(scaled).max(axis=0, initial=0.0)  # to fit into single precision
-        size[size == 0] = 1.0
+        size = _column_sizes(scaled)
         x: Array = cho_solve(self._single, (scaled / size).astype(np.float32), check_finite=False)
         return np.asarray(size * self.scale * x)
+
+
+def _column_sizes(A: Array) -> Array:
+    """The numbers by which to divide columns so that they fit into single precision."""
+    size = np.abs(A).max(axis=0, initial=0.0)
+    return np.where(size == 0, 1.0, size)
+
+
+def add_low_rank(K: Matrix, V: Array, scales: Array) -> Matrix:
+    r"""The matrix :math:`K + V^\top \mathrm{diag}(s) V`; K is overwritten."""
+    entries = K.entries if isinstance(K, SingleMatrix) else K
+    (gemm,) = get_blas_funcs(("gemm",), (entries,))
+    total = gemm(1.0, V.T * scales, V.T, beta=1.0, c=entries.T, trans_b=True, overwrite_c=True).T
+    return SingleMatrix(total) if isinstance(K, SingleMatrix) else total
 
 
 def mirror(A: Array) -> Array:

@@ -293,6 +293,31 @@ def test_a_rough_bank_sums_in_single_precision(rng):
             assert other.dtype == np.float64
             assert_allclose(other, one, rtol=1e-5, atol=1e-5 * np.abs(one).max())
             assert np.any(other != one)
+        assert exact.combine_roughly(d).dtype == np.float64
+        assert_allclose(fast.combine_roughly(d).entries, fast.combine(d), rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-30, 1e-19, 1e19, 1e30, 1e290])
+def test_sums_that_single_precision_cannot_hold_are_double(size):
+    bank = PackedBank.from_grams([1e-11 * np.eye(3), 1e11 * np.eye(3)]).rough()
+    for d in (np.array([size, 0.0]), np.array([0.0, size])):
+        expected = (d @ [1e-11, 1e11]) * np.ones((3, 1))
+        assert_allclose(bank.combine_roughly(d) @ np.ones((3, 1)), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1, 3, 100])
+@pytest.mark.parametrize(
+    "kernels",
+    [range(0, 20), range(3, 20, 4), [7], [0, 1, 2, 3, 4, 9, 10, 11, 12], [0, 5, 6, 19], [], [3, 1]],
+)
+def test_chunks_of_kernels_are_those_asked_for(kernels, size):
+    kernels = np.array(list(kernels), dtype=np.intp)
+    parts, chosen = zip(*_tiles.chunks(kernels, size), strict=True) if len(kernels) else ((), ())
+    every = np.arange(20)
+    found = [every[index].tolist() for index in chosen]
+    assert [kernels[part].tolist() for part in parts] == found
+    assert [m for part in found for m in part] == kernels.tolist()
+    assert all(len(part) <= size for part in found)
 
 
 def test_a_bank_without_room_for_a_copy_is_not_made_rough(rng, monkeypatch):

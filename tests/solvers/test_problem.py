@@ -140,11 +140,16 @@ def test_dual_coefficients_are_balanced_in_proportion_to_their_costs(rng):
 @pytest.mark.parametrize("c_max", [1.0, 0.02])
 @pytest.mark.parametrize("best", [0.003, 0.4, 0.89, 0.91, 0.97, 0.9995, 1.0, 3.0])
 def test_the_best_scale_of_a_dual_point(best, c_max):
-    found = best_on_ray(lambda c: -(abs(c / c_max - best) ** 1.5), c_max)
+    def dual(c):
+        return -(abs(c / c_max - best) ** 1.5)
+
+    found, value = best_on_ray(dual, c_max, dual(c_max))
+    assert value == dual(found)
     assert abs(found / c_max - min(best, 1.0)) <= 2e-3  # twice the tolerance
 
 
 def test_the_best_scale_of_flat_and_partly_infinite_duals():
-    assert 0.69 < best_on_ray(lambda c: -np.inf if c > 0.7 else c, 1.0) <= 0.7
-    assert best_on_ray(lambda c: 1.0, 1.0) == 1.0
-    assert best_on_ray(lambda c: -np.inf, 1.0) == 1.0
+    found, _ = best_on_ray(lambda c: -np.inf if c > 0.7 else c, 1.0, -np.inf)
+    assert 0.69 < found <= 0.7
+    assert best_on_ray(lambda c: 1.0, 1.0, 1.0) == (1.0, 1.0)
+    assert best_on_ray(lambda c: -np.inf, 1.0, -np.inf) == (1.0, -np.inf)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from .._component import Array
 from .base import Index
@@ -31,30 +30,30 @@ def run_edges(parts: Sequence[Index]) -> list[int]:
     return edges
 
 
-def chunk_size(tile: Array) -> int:
-    """The number of kernels of which a tile stays in cache."""
-    return max(1, _CACHE_BYTES // (8 * int(tile[0].size)))
+def chunk_size(*tiles: Array) -> int:
+    """The number of kernels of which each tile stays in cache."""
+    return max(1, _CACHE_BYTES // (8 * max(int(tile[0].size) for tile in tiles)))
 
 
-def chunks(tile: Array, kernels: Index, dtype: DTypeLike) -> Iterator[tuple[slice, Array]]:
-    """Some kernels of a tile in cache-sized pieces of a type, and where they are among them."""
-    size = chunk_size(tile)
+def chunks(kernels: Index, size: int) -> list[tuple[slice, Any]]:
+    """Up to so many kernels at a time: where they are among all, and what takes them from a tile.
+
+    That is a slice, which makes a view, where they are evenly spaced or have enough neighbours.
+    """
+    parts = [slice(i, min(i + size, len(kernels))) for i in range(0, len(kernels), size)]
     run = as_slice(kernels)
-    if isinstance(run, slice) and run.step == 1:
-        for start in range(run.start, run.stop, size):
-            stop = min(start + size, run.stop)
-            part = slice(start - run.start, stop - run.start)
-            yield part, tile[start:stop].astype(dtype, copy=False)
-        return
-    edges = [0, len(kernels)]
+    if isinstance(run, slice):
+        every = range(run.start, run.stop, run.step)
+        return [(p, slice(every[p.start], every[p.stop - 1] + 1, run.step)) for p in parts]
     breaks = (np.flatnonzero(np.diff(kernels) != 1) + 1).tolist()
-    if _PIECE * size * (len(breaks) + 1) < len(kernels):
-        edges = [0, *breaks, len(kernels)]
-    for first, last in pairwise(edges):
+    if _PIECE * size * (len(breaks) + 1) >= len(kernels):  # few neighbours
+        return [(part, kernels[part]) for part in parts]
+    found = []
+    for first, last in pairwise([0, *breaks, len(kernels)]):
         for start in range(first, last, size):
-            part = slice(start, min(start + size, last))
-            chunk = tile[as_slice(kernels[part])]  # a view, where it is one
-            yield part, chunk.astype(dtype, copy=False)
+            stop, k = min(start + size, last), int(kernels[start])
+            found.append((slice(start, stop), slice(k, k + stop - start)))
+    return found
 
 
 def times(chunk: Array, A: Array) -> Array:
@@ -68,9 +67,9 @@ def times(chunk: Array, A: Array) -> Array:
 
 
 def transposed_times(chunk: Array, A: Array) -> Array:
-    """The products of the transpose of every matrix of a chunk with A."""
-    if A.shape[1] == 1 and len(A) > _TINY:
-        return np.asarray(np.einsum("mij,i->mj", chunk, A[:, 0])[:, :, np.newaxis])
+    """The products of the transpose of every matrix of a chunk, by now in cache, with A."""
+    if A.shape[1] == 1:
+        return np.asarray(np.matmul(A[:, 0], chunk)[:, :, np.newaxis])
     return np.asarray(np.matmul(chunk.transpose(0, 2, 1), A))
 
 

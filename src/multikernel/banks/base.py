@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 
 from .._component import Array
+from .._linalg import Matrix
 
 Index = NDArray[np.intp]
 
@@ -42,6 +43,10 @@ class Bank(ABC):
     @abstractmethod
     def combine(self, d: Array) -> Array:
         r"""The matrix :math:`\sum_m d_m K_m`, shape (n, n); weights of zero are not read."""
+
+    def combine_roughly(self, d: Array) -> Matrix:
+        """The same matrix, with no more digits than the bank has."""
+        return self.combine(d)
 
     @abstractmethod
     def apply(self, A: Array, kernels: Index | None = None) -> Array:

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 from scipy.linalg import get_blas_funcs
 
 from .._component import Array
+from .._linalg import Matrix, SingleMatrix
 from .._memory import available_memory, check_memory
 from ._tiles import (
     as_slice,
@@ -29,6 +30,7 @@ from .gram_stack import GramStack
 _MAX_PARTS = 32  # and tiles of 528 pairs
 _MIN_TILE = 1 << 16  # entries, below which tiles cost more than copies of some samples
 _DECADES = 12  # from one to the mean diagonals of kernels that single precision can hold
+_WIDEST = 1e20  # weight whose products with such kernels it can hold, or its inverse
 _MOST = 0.7  # share of kernels above which it costs less to sweep over all
 
 
@@ -174,9 +176,19 @@ class PackedBank(Bank):
 
     def combine(self, d: Array) -> Array:
         r"""The combined matrix :math:`\sum_m d_m K_m`; long runs of weight zero are not read."""
+        return self._combine(d, np.float64)
+
+    def combine_roughly(self, d: Array) -> Matrix:
+        """The combined matrix, in single precision where the sums of the bank are and it fits."""
+        size = float(np.abs(d).max(initial=0.0))
+        if self._sums == np.float64 or not 1 / _WIDEST <= size <= _WIDEST:
+            return self.combine(d)
+        return SingleMatrix(self._combine(d, np.float32))
+
+    def _combine(self, d: Array, dtype: DTypeLike) -> Array:
         runs = runs_of(np.flatnonzero(d), self._tiles[0])
         self._passes += sum(len(run) for run in runs) / self.n_kernels
-        K = np.empty((self.n_samples, self.n_samples))
+        K = np.empty((self.n_samples, self.n_samples), dtype)
         (gemv,) = get_blas_funcs(("gemv",), dtype=self._sums)
         d, size = self._fitting(d)
         for tile, rows, columns in self._each_tile():
@@ -210,13 +222,15 @@ class PackedBank(Bank):
         wanted[places] = True
         A, size = self._fitting(self._by_row(A))
         out = np.zeros((len(kernels), *A.shape))
+        parts = chunks(kernels, chunk_size(*self._tiles))
         for tile, rows, columns in self._each_tile():
             right = wanted[rows].any() and A[columns].any()
             down = rows != columns and wanted[columns].any() and A[rows].any()
             if not right and not down:
                 continue
             self._passes += tile[0].size * len(kernels) / (self.n_kernels * self._n_entries)
-            for part, chunk in chunks(tile, kernels, self._sums):
+            for part, chosen in parts:
+                chunk = tile[chosen].astype(self._sums, copy=False)
                 if right:
                     out[part, rows] += times(chunk, A[columns])
                 if down:
@@ -229,8 +243,10 @@ class PackedBank(Bank):
         self._passes += 1.0
         V = V if self._order is None else V[:, self._order]
         out = np.zeros(V.shape[1:])
+        parts = chunks(np.arange(self.n_kernels), chunk_size(*self._tiles))
         for tile, rows, columns in self._each_tile():
-            for part, chunk in chunks(tile, np.arange(self.n_kernels), self._sums):
+            for part, chosen in parts:
+                chunk = tile[chosen].astype(self._sums, copy=False)
                 out[rows] += np.matmul(chunk, V[part, columns]).sum(axis=0)
                 if rows != columns:
                     out[columns] += np.matmul(chunk.transpose(0, 2, 1), V[part, rows]).sum(axis=0)

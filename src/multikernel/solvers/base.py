@@ -179,7 +179,8 @@ class Problem:
 
     def best_scale(self, alpha: Array, G: Array) -> float:
         r"""The c in (0, 1] that maximises the dual on the ray through :math:`\alpha`."""
-        return best_on_ray(self.dual_ray(alpha, G), self.regularizer.dual_scale(G))
+        dual, scale = self.dual_ray(alpha, G), self.regularizer.dual_scale(G)
+        return best_on_ray(dual, scale, dual(scale))[0]
 
     def mixed(self, T: Array) -> Problem:
         r"""The problem on the mixtures :math:`\tilde K_j = \sum_m T_{jm} K_m` of the kernels."""
@@ -241,11 +242,15 @@ class Problem:
         return _project_box_hyperplane(alpha, lower, upper)
 
 
-def best_on_ray(dual: Callable[[float], float], c_max: float) -> float:
-    """The c in (0, c_max] at which a dual on a ray, a concave function, is largest."""
-    end, beside = dual(c_max), dual((1 - _FINE) * c_max)
+def best_on_ray(dual: Callable[[float], float], c_max: float, end: float) -> tuple[float, float]:
+    """The c in (0, c_max] at which a dual on a ray, a concave function, is largest, and its value.
+
+    The dual is ``end`` at c_max.
+    """
+    last = (1 - _FINE) * c_max
+    beside = dual(last)
     if end > -np.inf and beside <= end:
-        return c_max  # it rises all the way
+        return c_max, end  # it rises all the way
     low = _NEAR * c_max if dual(_NEAR * c_max) < beside else 0.0
     ray = minimize_scalar(
         lambda c: -dual(c),
@@ -253,8 +258,9 @@ def best_on_ray(dual: Callable[[float], float], c_max: float) -> float:
         method="bounded",
         options={"xatol": _FINE * c_max},
     )
-    values = {c_max: end, (1 - _FINE) * c_max: beside, float(ray.x): -float(ray.fun)}
-    return max(values, key=lambda c: values[c])
+    values = {c_max: end, last: beside, float(ray.x): -float(ray.fun)}
+    best = max(values, key=lambda c: values[c])
+    return best, values[best]
 
 
 def _project_box_hyperplane(alpha: Array, lower: Array, upper: Array) -> Array:
@@ -383,10 +389,10 @@ class Progress:
     def raise_bound(self, alpha: Array, G: Array) -> None:
         """Use a dual point, scaled to feasibility or better, as a lower bound of the minimum."""
         dual, scale = self.problem.dual_ray(alpha, G), self.problem.regularizer.dual_scale(G)
-        self._try_bound(alpha, scale, dual(scale))
+        bound = dual(scale)
+        self._try_bound(alpha, scale, bound)
         if not self.converged:
-            scale = best_on_ray(dual, scale)
-            self._try_bound(alpha, scale, dual(scale))
+            self._try_bound(alpha, *best_on_ray(dual, scale, bound))
 
     def _try_bound(self, alpha: Array, scale: float, bound: float) -> None:
         if bound > self.best_bound:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.linalg.blas import dgemm
 from scipy.optimize import minimize_scalar
 
 from .._component import Array
-from ._curvature import LowRankSum
+from .._linalg import add_low_rank
+from ._curvature import Kernel, LowRankSum
 from .base import Lack, Problem, Progress, Solution, Solver, Sweep
 from .fixed_weights import Start, fit_fixed_weights
 
@@ -51,8 +51,7 @@ class DualNewton(Solver):
         return super().missing(problem)
 
     def _solve(self, problem: Problem, start: Solution | None) -> Solution:
-        bank, regularizer = problem.bank, problem.regularizer
-        progress = Progress(problem, self.tol)
+        regularizer, progress = problem.regularizer, Progress(problem, self.tol)
         point = _first_point(problem, start)
         share = 0.3 if problem.loss.smooth else 0.01  # of the gap: how well a model is solved
         least = 0.1 * self.tol
@@ -62,7 +61,7 @@ class DualNewton(Solver):
             alpha, G = point.alpha, point.G
             d = problem.without_noise(regularizer.dual_weights(G), alpha, G)
             if point.V is None:
-                K = bank.combine(d)  # K(d) = Σ d_m K_m
+                K = _combined(problem, d)  # K(d) = Σ d_m K_m
                 f = K @ alpha
             else:
                 f = np.tensordot(d, point.V, axes=1)  # Σ d_m K_m α
@@ -70,7 +69,7 @@ class DualNewton(Solver):
             progress.record(d, alpha, b, G, f)
             if progress.converged:
                 break
-            B = _curved(K if point.V is None else bank.combine(d), problem, point)
+            B = _curved(K if point.V is None else _combined(problem, d), problem, point)
             model = replace(problem, offset=problem.known + f - B @ alpha)  # B α⁺ + (K_d − B) α
             tol = float(np.clip(share * progress.gap, least, 1.0))
             machine = fit_fixed_weights(model, B, tol, near or Start(alpha, b))
@@ -113,7 +112,7 @@ def _first_point(problem: Problem, start: Solution | None) -> _Point:
     elif problem.regularizer.sparse:
         alpha = problem.constant_predictor()[1]
     else:
-        alpha = fit_fixed_weights(problem, problem.bank.combine(d), 0.1).alpha
+        alpha = fit_fixed_weights(problem, _combined(problem, d), 0.1).alpha
     point = _sweep(problem, alpha, d)
     return point.scaled(problem.best_scale(point.alpha, point.G))
 
@@ -125,20 +124,27 @@ def _with_sweep(solution: Solution, last: _Point) -> Solution:
     return replace(solution, sweep=Sweep(last.G, last.V))
 
 
-def _curved(K: Array, problem: Problem, point: _Point) -> Array | LowRankSum:
+def _combined(problem: Problem, d: Array) -> Any:
+    """The combined kernel, with no more digits than the bank has."""
+    if problem.loss.couples_outputs:
+        return problem.bank.combine(d)
+    return problem.bank.combine_roughly(d)
+
+
+def _curved(K: Any, problem: Problem, point: _Point) -> Kernel:
     r"""The matrix :math:`B = K + 2 V (\partial d / \partial G) V^\top`; K is overwritten."""
     D, U, s = problem.regularizer.dual_curvature(point.G)
     bent = np.flatnonzero((D != 0) | (U != 0).any(axis=1))
     if not len(bent):
-        return K
+        B: Kernel = K
+        return B
     V = problem.bank.apply(point.alpha, bent) if point.V is None else point.V[bent]
     V = V.reshape(len(bent), -1)  # one row K_m α per kernel
     V = np.vstack([V, U[bent].T @ V])  # then the coupling directions
     scales = 2 * np.concatenate([D[bent], s])
     if problem.y.shape[1] > 1:
         return LowRankSum(K, V, scales)
-    B: Array = dgemm(1.0, V.T * scales, V.T, beta=1.0, c=K.T, trans_b=True, overwrite_c=True).T
-    return B
+    return add_low_rank(K, V, scales)
 
 
 def _best_between(problem: Problem, old: _Point, new: _Point) -> _Point:
