@@ -22,10 +22,10 @@ from multikernel._component import concrete_subclasses
 
 SOURCE = Path(multikernel.__file__).parent
 
-# A package may import from packages of a lower level only; kernels and banks share one.
+# A package may import from packages of a lower level only, but for some siblings.
 LEVELS = {
     -1: ["_component"],
-    0: ["_atomic", "_linalg", "_memory", "_threads", "_validation", "_versions"],
+    0: ["_atomic", "_gram_stack", "_linalg", "_memory", "_threads", "_validation", "_versions"],
     1: ["_store", "kernels", "banks", "losses", "likelihoods", "regularizers", "spatial", "images"],
     2: ["_running", "solvers", "datasets", "files", "theory"],
     3: ["interactions", "bayes"],
@@ -38,7 +38,7 @@ LEVELS = {
     10: ["cli"],
 }
 LEVEL = {name: level for level, names in LEVELS.items() for name in names}
-SIBLINGS = {("kernels", "banks"), ("banks", "kernels"), ("likelihoods", "losses")}
+SIBLINGS = {("likelihoods", "losses")}
 
 HEAVY = [
     "matplotlib",

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from multikernel import _memory
+from multikernel._gram_stack import GramStack
 from multikernel.banks import AtomBank, FactoredBank, PackedBank, _tiles, packed
-from multikernel.banks.gram_stack import GramStack
 
 
 def random_factors(rng, n, M, rank=3):

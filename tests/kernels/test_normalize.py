@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from multikernel.banks.gram_stack import GramStack
+from multikernel._gram_stack import GramStack
 from multikernel.kernels import NORMALIZERS
 from multikernel.kernels.normalize import make_normalizer, sample_shares
 

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 from scipy.linalg import get_blas_funcs
 
 from .._component import Array
+from .._gram_stack import GramStack
 from .._linalg import Matrix, SingleMatrix
 from .._memory import available_memory, check_memory
 from ._tiles import (
@@ -25,7 +26,6 @@ from ._tiles import (
     transposed_times,
 )
 from .base import Bank, Index
-from .gram_stack import GramStack
 
 _MAX_PARTS = 32  # and tiles of 528 pairs
 _MIN_TILE = 1 << 16  # entries, below which tiles cost more than copies of some samples

@@ -12,8 +12,8 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from .._component import Array, Component
+from .._gram_stack import GramStack
 from .._validation import check_gram
-from ..banks.gram_stack import GramStack
 from .group import Group, Index, Kernel, unique_names
 from .normalize import coefficient_sums, sample_shares
 from .presence import Mask, check_enough

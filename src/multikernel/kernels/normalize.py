@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dgemm
 
 from .._component import Array, Component
-from ..banks.gram_stack import GramStack
+from .._gram_stack import GramStack
 from .family import row_squares
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from .._component import Array
+from .._gram_stack import GramStack
 from .._validation import (
     check_distances,
     check_finite,
@@ -20,7 +21,6 @@ from .._validation import (
     looked_at,
     refuse_collection,
 )
-from ..banks.gram_stack import GramStack
 from .base import Kernels, Queries
 from .bundle import KernelBundle
 from .distances import ExpDistance

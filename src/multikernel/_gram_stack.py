@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._component import Array
-from .base import Index
+from ._component import Array
+
+Index = NDArray[np.intp]
 
 
 class GramStack(NamedTuple):
