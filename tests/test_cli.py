@@ -903,6 +903,16 @@ def test_an_interrupt_while_the_application_is_imported_is_quiet():
     assert (done.returncode, done.stderr) == (130, "multikernel: interrupted\n")
 
 
+def test_a_second_interrupt_says_how_to_go_on_too(study, tmp_path, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("multikernel.cli._study.compare_study", interrupted)
+    done = invoke("compare", study, *TARGET, "--out", tmp_path / "out", status=130)
+    said = f"multikernel: interrupted; the same command goes on from {tmp_path / 'out'}"
+    assert done.stderr.splitlines()[-1] == said
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
 def test_an_interrupt_leaves_a_partial_report_that_goes_on(study, tmp_path):
     out = tmp_path / "out"

@@ -19,6 +19,7 @@ _LARGE = 512  # samples from which a factor in single precision is tried first
 _FEW = 64  # samples up to which all are looked at
 _MANY = 512  # the most samples that are
 _WIDEST = 1e15  # diagonal entry whose products are numbers in single precision, or its inverse
+_ROUNDED = 1e-4  # of the largest eigenvalue, which a few decimals explain
 _SINGLE = 1e-6  # its rounding, relative to the diagonal and the root of the number of samples
 
 
@@ -158,9 +159,11 @@ def check_definite(K: Array, name: str, slack: float = 0.0) -> None:
     eigenvalues = eigvalsh(np.asarray(K, dtype=np.float64))
     bound = -max(slack, tolerance * eigenvalues[-1])
     if eigenvalues[0] < bound:
+        rounded = -eigenvalues[0] <= _ROUNDED * eigenvalues[-1]
+        cause = ", which rounding to a few decimals can cause" if rounded else ""
         raise ValueError(
             f"{name!r} must be positive semi-definite; its smallest eigenvalue is "
-            f"{eigenvalues[0]:.1e} (tolerance {bound:.0e}). Repair it with "
+            f"{eigenvalues[0]:.1e} (tolerance {bound:.0e}){cause}. Repair it with "
             "multikernel.kernels.nearest_psd(K, method='clip'), or 'flip' or 'shift'."
         )
 

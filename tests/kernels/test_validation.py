@@ -96,3 +96,12 @@ def test_repair_leaves_good_matrices_alone(method):
 def test_unknown_repairs_are_refused():
     with pytest.raises(ValueError, match="method must be 'clip', 'flip' or 'shift', got 'drop'"):
         nearest_psd(np.eye(2), "drop")
+
+
+def test_an_indefinite_kernel_of_few_decimals_is_said_to_be_so(rng):
+    Z = rng.normal(size=(60, 2))
+    K = np.exp(-np.sum((Z[:, None] - Z) ** 2, axis=2) / 8)
+    with pytest.raises(ValueError, match="which rounding to a few decimals can cause"):
+        check_gram(K.round(4), "K")
+    with pytest.raises(ValueError, match=r"\(tolerance -1e-08\). Repair it"):
+        check_gram(np.diag([1.0, -1.0]), "K")

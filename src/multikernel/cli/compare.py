@@ -96,14 +96,19 @@ def add_to(app: Any) -> None:
         notes = concerns(dataset, folds=settings.get("cv"))
         for note in notes:
             say(note)
-        with show_progress() as progress:
-            outcome = compare_study(dataset, out, settings, notes, progress, context.obj)
+        goes_on = f"interrupted; the same command goes on from {out}"
+        try:
+            with show_progress() as progress:
+                outcome = compare_study(dataset, out, settings, notes, progress, context.obj)
+        except KeyboardInterrupt:  # a second one, before the report was written
+            say(goes_on)
+            raise Exit(INTERRUPTED) from None
         if as_json:
             print_json(_as_json(outcome))
         else:
             _print(outcome)
         if outcome.interrupted:
-            say(f"interrupted; the same command goes on from {out}")
+            say(goes_on)
             raise Exit(INTERRUPTED)
 
 
