@@ -241,14 +241,14 @@ def test_kernels_are_stored_in_any_order_and_number(n_parts, dtype, rng, monkeyp
 def test_kernels_are_shifted_and_scaled_as_they_are_stored(n_parts, dtype, given, rng, monkeypatch):
     monkeypatch.setattr(packed, "_MIN_TILE", 0)
     Ks = np.stack([Z @ Z.T for Z in random_factors(rng, 70, 5)]).astype(given)
-    before, s, f = Ks.copy(), rng.normal(size=(5, 70)), rng.random(5)
-    expected = f[:, None, None] * (Ks - s[:, :, None] - s[:, None, :])
-    stack = GramStack(np.arange(5), Ks, s, f)
+    before, s, u, f = Ks.copy(), rng.normal(size=(5, 70)), rng.random((5, 70)), rng.random(5)
+    expected = f[:, None, None] * u[:, :, None] * u[:, None] * (Ks - s[:, :, None] - s[:, None])
+    stack = GramStack(np.arange(5), Ks, s, u, f)
     assert_allclose(stack.formed(), expected, rtol=1e-12)
     kept = rng.permutation(70)[:40]
     assert_allclose(stack.take(kept).formed(), expected[:, kept[:, None], kept], rtol=1e-12)
     bank = PackedBank(70, 5, dtype, np.array_split(rng.permutation(70), n_parts))
-    bank.set_kernels([GramStack(np.array([3, 1]), Ks[[3, 1]], s[[3, 1]], f[[3, 1]]), stack])
+    bank.set_kernels([GramStack(*(part[[3, 1]] for part in stack)), stack])
     assert_allclose([bank.gram(m) for m in range(5)], expected, rtol=1e-6, atol=1e-6)
     assert (Ks == before).all()
 
@@ -258,7 +258,7 @@ def test_shifts_are_taken_in_double_precision(n_parts, rng, monkeypatch):
     monkeypatch.setattr(packed, "_MIN_TILE", 0)
     small = rng.normal(size=(40, 40))
     small += small.T
-    stack = GramStack(np.array([0]), small[None] + 2e6, np.full((1, 40), 1e6), np.ones(1))
+    stack = GramStack(np.array([0]), small[None] + 2e6, np.full((1, 40), 1e6))
     bank = PackedBank(40, 1, "float32", np.array_split(rng.permutation(40), n_parts))
     bank.set_kernels([stack])
     assert_allclose(bank.gram(0), small, rtol=1e-6, atol=1e-6)

@@ -145,8 +145,7 @@ class PackedBank(Bank):
         tiles = [(*tile, self._entries(*tile[1:])) for tile in self._each_tile()]
         for stack in stacks:
             where, count = as_slice(stack.kernels), len(stack.Ks)
-            if stack.shifts is not None and self._order is not None:
-                stack = stack._replace(shifts=stack.shifts[:, self._order])
+            stack = stack if self._order is None else stack.reordered(self._order)
             for tile, rows, columns, entries in tiles:
                 direct = isinstance(where, slice) and tile.dtype == stack.Ks.dtype == np.float64
                 out = tile[where] if direct else np.empty((count, *tile.shape[1:]))
@@ -157,7 +156,7 @@ class PackedBank(Bank):
                     flat.take(entries, axis=1, out=out.reshape(count, -1), mode="clip")
                 else:
                     out[:] = stack.Ks.reshape(count, -1)[:, entries].reshape(out.shape)
-                stack.shift_and_scale(out, rows, columns)
+                stack.normalize(out, rows, columns)
                 if not direct:
                     tile[where] = out
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dgemm
 
 from .._component import Array, Component
 from .._gram_stack import GramStack
@@ -30,6 +29,9 @@ class Unnormalized(Component):
 
     def fit_transform(self, K: Array, share: Array) -> Array:
         """Learn from a square training Gram matrix and normalise it in place."""
+        Ks = K[np.newaxis]
+        stack = self.learn([self], GramStack(np.zeros(1, np.intp), Ks), share)
+        stack.normalize(Ks, slice(None), slice(None))
         return K
 
     @staticmethod
@@ -76,11 +78,6 @@ class Unnormalized(Component):
 class Trace(Unnormalized):
     r"""Unit mean diagonal: :math:`k / s` with :math:`s` the mean of :math:`k(x_i, x_i)`."""
 
-    def fit_transform(self, K: Array, share: Array) -> Array:
-        """Learn the mean diagonal and divide by it."""
-        self.factor_ = _safe_inverse(float(share @ np.diagonal(K)))
-        return np.multiply(K, self.factor_, out=K)
-
     @staticmethod
     def learn(normalizers: Sequence[Any], stack: GramStack, share: Array) -> GramStack:
         """Learn the mean diagonals, of all matrices at once."""
@@ -113,20 +110,13 @@ class UnitDiagonal(Unnormalized):
 
     needs_diag: ClassVar[bool] = True
 
-    def fit_transform(self, K: Array, share: Array) -> Array:
-        """Learn the diagonal and divide rows and columns by its root."""
-        self.inverse_norms_ = _inverse_root(np.diagonal(K))
-        K *= self.inverse_norms_
-        K *= self.inverse_norms_[:, None]
-        return K
-
     @staticmethod
     def learn(normalizers: Sequence[Any], stack: GramStack, share: Array) -> GramStack:
-        """Learn the diagonals, and divide by their roots at once."""
-        Ks = np.array(stack.Ks, dtype=np.float64)
-        for normalizer, K in zip(normalizers, Ks, strict=True):
-            normalizer.fit_transform(K, share)
-        return stack._replace(Ks=Ks)
+        """Learn the diagonals, by whose roots rows and columns are divided."""
+        inverse_norms = _inverse_root(_diagonals(stack.Ks).astype(np.float64))
+        for normalizer, own in zip(normalizers, inverse_norms, strict=True):
+            normalizer.inverse_norms_ = own
+        return stack._replace(scales=inverse_norms)
 
     def fit_factor(self, Z: Array, share: Array) -> Array:
         """Learn the norms of the rows and divide by them."""
@@ -179,15 +169,6 @@ class Center(Unnormalized):
     """
 
     needs_all: ClassVar[bool] = True
-
-    def fit_transform(self, K: Array, share: Array) -> Array:
-        """Learn the means and subtract them."""
-        means = K @ share
-        self._learn(float(share @ np.diagonal(K)), means, float(share @ means))
-        sides = np.ones((2, len(K)))
-        sides[0] = self.means_ - self.mean_ / 2
-        f = self.factor_  # f (K − s 1ᵀ − 1 sᵀ) in one pass
-        return np.asarray(dgemm(-f, sides, sides[::-1], f, K.T, trans_a=True, overwrite_c=True).T)
 
     @staticmethod
     def learn(normalizers: Sequence[Any], stack: GramStack, share: Array) -> GramStack:
