@@ -10,6 +10,7 @@ import numpy as np
 from .._component import Array
 from .._memory import available_memory, format_bytes
 from .._validation import check_distances, check_gram
+from ..kernels.normalize import feature_variance
 from ._errors import count
 from ._finding import Finding
 from ._join import common_ids, ids_by_owner, rows_of
@@ -24,7 +25,6 @@ _MOST_SAMPLES = 1000  # for comparing sources
 _FEWEST = 10
 _MOST_OPERATIONS = 2e10
 _MOST_NUMBERS = 2e7
-_ROUNDING = 1e-12
 _MIRRORED = 0.9  # of the entries: no table of features has as many
 _MUCH = 0.5  # of the memory that is free
 
@@ -80,8 +80,7 @@ def _varies(K: Array, kind: str) -> bool:
     """Whether samples differ: by a distance, or by the variance in feature space of a kernel."""
     if kind == "distance":
         return bool(K.max() > 0)
-    power = float(np.mean(np.diagonal(K)))
-    return power - float(np.mean(K)) > _ROUNDING * power
+    return feature_variance(float(np.mean(np.diagonal(K))), float(np.mean(K))) > 0
 
 
 def _duplicates(dataset: Dataset) -> Iterator[Finding]:

@@ -14,6 +14,8 @@ from .._component import Array, Component
 from .._gram_stack import GramStack
 from .family import row_squares
 
+_ROUNDING = 1e-12  # of a variance, relative to the mean diagonal
+
 
 @dataclass(repr=False)
 class Unnormalized(Component):
@@ -229,8 +231,7 @@ class Variance(Center):
 
     def _learn(self, power: float, means: Array, mean: float) -> None:
         super()._learn(power, means, mean)
-        variance = power - mean  # mean diagonal of the centred Gram matrix
-        self.factor_ = _safe_inverse(variance if variance > 1e-12 * abs(power) else 0.0)
+        self.factor_ = _safe_inverse(feature_variance(power, mean))
 
 
 NORMALIZERS: dict[str, type[Unnormalized]] = {
@@ -249,6 +250,15 @@ def make_normalizer(normalize: str | None) -> Unnormalized:
         known = ", ".join(map(repr, NORMALIZERS))
         raise ValueError(f"normalize={normalize!r} is not known; choose None or one of: {known}.")
     return NORMALIZERS[name]()
+
+
+def feature_variance(power: float, mean: float) -> float:
+    """The mean diagonal of a centred Gram matrix, from that of the matrix and from its mean.
+
+    Zero where it is nothing but rounding.
+    """
+    variance = power - mean
+    return variance if variance > _ROUNDING * abs(power) else 0.0
 
 
 def coefficient_sums(A: Array) -> Array:
