@@ -339,6 +339,8 @@ def test_an_interrupt_leaves_what_was_done(problem, last, n_jobs):
     assert "preliminary" in partial.verdict[-1]
     assert str(partial)
     assert len(partial.frame()) == len(partial.models)
+    done = [np.isfinite(partial.scores(model)).sum() for model in partial.models]
+    assert ("Models have done 1 to 2 of 2 folds" in partial.verdict[-1]) == (len(set(done)) > 1)
 
 
 def test_progress_counts(problem):

@@ -194,5 +194,18 @@ def _reservations(result: Comparison) -> list[str]:
     if (n_more := len(result.failures) - _SHOWN) > 0:
         sentences.append(f"{n_more} more fits failed, see failures.")
     if not result.complete:
-        sentences.append("Not every fold was done: these figures are preliminary.")
+        sentences.append(
+            f"Not every fold was done: these figures are preliminary{_spread(result)}."
+        )
     return sentences
+
+
+def _spread(result: Comparison) -> str:
+    """How many folds models have done, where that differs."""
+    n_done = [int(np.isfinite(result.scores(model)).sum()) for model in result.models]
+    if not n_done or min(n_done) == max(n_done):
+        return ""
+    return (
+        f". Models have done {min(n_done)} to {max(n_done)} of {result.n_folds} folds, so compare "
+        "them by their differences, which are over folds that both did"
+    )
