@@ -38,7 +38,10 @@ def check_finite(K: Array, name: str) -> None:
         sums = K @ np.ones(K.shape[1], dtype=K.dtype)  # neither leaves a sum again
     if not np.isfinite(sums).all() and not np.isfinite(K).all():
         i, j = np.argwhere(~np.isfinite(K))[0]
-        raise ValueError(f"{name!r} contains NaN or infinity, first at row {i}, column {j}.")
+        raise ValueError(
+            f"{name!r} contains NaN or infinity, first at row {i}, column {j}. Every entry "
+            "must be a finite number: mend the data from which the matrix was computed."
+        )
 
 
 def check_symmetric(K: Array, name: str) -> None:
@@ -49,9 +52,11 @@ def check_symmetric(K: Array, name: str) -> None:
         return
     asymmetry = max(float(np.max(np.abs(block - mirror))) for block, mirror in blocks)
     if asymmetry > _tolerance(K) * max(float(K.max()), -float(K.min())):
+        i, j = np.argwhere(np.abs(K - K.T) == asymmetry)[0]
         raise ValueError(
             f"{name!r} must be symmetric; entries differ from their mirror images by up to "
-            f"{asymmetry:.1e}. If only rounding or order is to blame, pass (K + K.T) / 2."
+            f"{asymmetry:.1e}, at row {i}, column {j}. If only rounding is to blame, pass "
+            "(K + K.T) / 2; else compute the matrix anew."
         )
 
 
@@ -163,9 +168,15 @@ def check_definite(K: Array, name: str, slack: float = 0.0) -> None:
         cause = ", which rounding to a few decimals can cause" if rounded else ""
         raise ValueError(
             f"{name!r} must be positive semi-definite; its smallest eigenvalue is "
-            f"{eigenvalues[0]:.1e} (tolerance {bound:.0e}){cause}. Repair it with "
-            "multikernel.kernels.nearest_psd(K, method='clip'), or 'flip' or 'shift'."
+            f"{eigenvalues[0]:.1e} (tolerance {bound:.0e}){cause}. {_advice(K)}"
         )
+
+
+def _advice(K: Array) -> str:
+    """What to do with an indefinite matrix: one that looks like distances is no Gram matrix."""
+    if not np.diagonal(K).any() and K.min() >= 0:
+        return "Its diagonal is zero, as that of distances: use KernelBundle.from_distances."
+    return "Repair it with multikernel.kernels.nearest_psd(K, method='clip'), or 'flip' or 'shift'."
 
 
 def check_distances(D: Array, name: str) -> None:
@@ -221,9 +232,7 @@ def refuse_kernels_first(K: Array) -> None:
 def check_stack(K: Any) -> Array:
     """Training Gram matrices as an array of shape (n, n, n_kernels), or the conversion to type."""
     refuse_collection(K)
-    K = np.asarray(K)
-    if not np.issubdtype(K.dtype, np.floating):
-        K = K.astype(np.float64)
+    K = as_real(np.asarray(K), "The array of kernels")
     K = K[:, :, None] if K.ndim == 2 else K
     refuse_kernels_first(K)
     if K.ndim != 3 or K.shape[0] != K.shape[1]:
@@ -270,6 +279,16 @@ def _factorise(K: Array) -> bool:
     potrf = spotrf if K.dtype == np.float32 else dpotrf
     _, failure = potrf(K.T, lower=1, clean=0, overwrite_a=1)
     return not failure
+
+
+def as_real(K: Array, what: str) -> Array:
+    """An array as floating point numbers; complex numbers and text are refused."""
+    if np.issubdtype(K.dtype, np.floating):
+        return K
+    if K.dtype.kind in "biu" or (K.dtype.kind == "O" and as_numbers(K) is not None):
+        return K.astype(np.float64)
+    kind = {"c": "complex numbers", "U": "text", "S": "text"}.get(K.dtype.kind, f"type {K.dtype}")
+    raise TypeError(f"{what} must hold real numbers, got {kind}; convert them first.")
 
 
 def as_numbers(block: Any) -> Array | None:

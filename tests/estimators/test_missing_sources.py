@@ -1,5 +1,6 @@
 """Models of samples that lack whole sources: the same fits as from zero-embedded Grams."""
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -258,6 +259,38 @@ def test_targets_in_another_order_are_refused():
     X, y = ViewBundle.align({"a": table, "b": table[0]}), table[1]
     assert X.block("b").shape == (20, 1)
     model = MKLRegressor().fit(X, y)
-    with pytest.raises(ValueError, match=r"row 0 is 'p19' where X has 'p0'; pass y.loc\[X.ids\]"):
+    with pytest.raises(ValueError, match=r"row 0 is 'p19' where X has 'p0'; take y.loc\[X.ids\]"):
         model.fit(X, y[::-1])
     assert_allclose(model.fit(X, y[::-1].loc[X.ids]).predict(X), model.fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize("kind", ["views", "kernels"])
+def test_targets_of_other_samples_are_refused(kind):
+    ids = [f"p{i}" for i in range(20)]
+    A = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), index=ids)
+    X = ViewBundle({"a": A}) if kind == "views" else KernelBundle({"a": A @ A.T})
+    y, model = A[1], MKLRegressor()
+    half = X[:10]
+    for part in (half, pickle.loads(pickle.dumps(half))):  # as workers get it
+        with pytest.raises(ValueError, match=r"y names other samples than X: row 0 is 'p5' where"):
+            model.fit(part, y[5:15])
+        model.fit(part, y[:10])
+        model.fit(part, y[5:15].to_numpy())
+        model.fit(part, y[5:15].reset_index(drop=True))  # labels that are no ids
+    with pytest.raises(ValueError, match="y names other samples than X"):
+        cross_val_score(model, X, y[::-1], cv=KFold(4), error_score="raise")
+    cross_val_score(model, X, y, cv=KFold(4), error_score="raise")
+
+
+@pytest.mark.parametrize("kind", ["views", "kernels"])
+def test_labels_of_targets_of_numbered_samples_do_not_matter(kind):
+    A = np.random.default_rng(0).normal(size=(20, 2))
+    X = ViewBundle({"a": A}) if kind == "views" else KernelBundle({"a": A @ A.T})
+    y = pd.Series(A[:, 0], index=np.arange(3, 23))  # of a table from which rows were taken
+    model, half = MKLRegressor(), X[:10]
+    model.fit(X, y)
+    model.fit(half, y[:10])
+    model.fit(pickle.loads(pickle.dumps(half)), y[:10])
+    twice = half.append(X[10:])
+    assert not twice.named
+    model.fit(twice, y)

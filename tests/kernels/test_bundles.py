@@ -22,7 +22,7 @@ from sklearn.model_selection import (
 )
 
 from multikernel import MKLClassifier, _validation
-from multikernel._validation import check_gram, look_like_grams
+from multikernel._validation import check_gram, check_stack, look_like_grams
 from multikernel.kernels import (
     RBF,
     ExpDistance,
@@ -352,6 +352,38 @@ def test_bad_bundles_are_refused(stack):
         KernelBundle.from_array(np.eye(2))
 
 
+@pytest.mark.parametrize(
+    ("wrong", "got"),
+    [
+        (np.eye(3) * 1j, "complex numbers"),
+        (np.eye(3).astype(str), "text"),
+        (pd.DataFrame(np.eye(3)).astype(object).replace(0.0, "none"), "type object"),
+        (np.eye(3).astype("datetime64[s]"), r"type datetime64\[s\]"),
+    ],
+)
+def test_matrices_that_hold_no_real_numbers_are_refused(wrong, got):
+    with pytest.raises(TypeError, match=f"Kernel 'a' must hold real numbers, got {got}"):
+        KernelBundle({"a": wrong})
+    stack = np.asarray(wrong)[:, :, None]
+    for make in (KernelBundle.from_array, check_stack):
+        with pytest.raises(TypeError, match=f"must hold real numbers, got {got}"):
+            make(stack)
+    assert KernelBundle({"a": np.eye(3, dtype=bool).astype(object)}).dtype == np.float64
+
+
+def test_arrays_beside_labelled_tables_need_ids():
+    A = np.random.default_rng(0).normal(size=(4, 2))
+    ids = list("badc")
+    frame = pd.DataFrame(A @ A.T, index=ids, columns=ids)
+    with pytest.raises(ValueError, match="Kernel 'x' is an array without sample ids, 'f' a Data"):
+        KernelBundle({"f": frame, "x": np.eye(4)})
+    K = KernelBundle({"f": frame, "x": np.diag([1.0, 2, 3, 4])}, ids=list("abcd"))
+    assert_array_equal(K.block("f"), frame.loc[list("abcd"), list("abcd")])
+    assert_array_equal(K.block("x").diagonal(), [1, 2, 3, 4])
+    numbered = KernelBundle({"f": pd.DataFrame(A @ A.T), "x": np.eye(4)})
+    assert not numbered.named
+
+
 def not_psd(stack):
     K = stack.copy()
     K[:, :, 1] -= 2 * np.eye(24)
@@ -382,13 +414,19 @@ REFUSED = {
     "asymmetric": (
         lambda K: bundle(K + np.arange(24.0)[:, None, None] * [1, 0]),
         ValueError,
-        r"'lin' must be symmetric; entries differ from their mirror images by up to 2\.3e\+01",
+        r"'lin' must be symmetric; entries differ from their mirror images by up to 2\.3e\+01"
+        r", at row 0, column 23\. If only rounding is to blame",
     ),
     "indefinite": (
         lambda K: bundle(not_psd(K)),
         ValueError,
         r"'exp' must be positive semi-definite; its smallest eigenvalue is -.*\(tolerance -.*\)"
         r"\. Repair it with multikernel\.kernels\.nearest_psd",
+    ),
+    "distances": (
+        lambda K: KernelBundle({"d": 1 - np.eye(3)}),
+        ValueError,
+        r"'d' must be .* Its diagonal is zero, as that of distances: use KernelBundle\.from_dist",
     ),
     "negative distance": (
         lambda K: KernelBundle.from_distances([np.eye(3) - 1]),

@@ -84,15 +84,23 @@ def check_inputs(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def refuse_other_order(X: Any, y: Any) -> None:
-    """Refuse pandas targets that name the samples of a row container in another order."""
+    """Refuse pandas targets whose labels say that they belong to other rows of a container.
+
+    Labels that share nothing with the ids number the targets, and so do the ids of samples that
+    were given none.
+    """
     if not isinstance(X, BUNDLES) or not hasattr(y, "iloc") or len(y) != len(X):
         return
-    ours, theirs = list(X.ids), y.index.tolist()
-    if ours != theirs and set(ours) == set(theirs):
+    ours, theirs = X.ids.tolist(), y.index.tolist()
+    if ours == theirs:
+        return
+    same = set(ours) == set(theirs)
+    if same or (X.named and not set(ours).isdisjoint(theirs)):
         k = next(k for k, (a, b) in enumerate(zip(ours, theirs, strict=True)) if a != b)
         raise ValueError(
-            f"y names the samples of X in another order: row {k} is {plain(theirs[k])!r} where X "
-            f"has {plain(ours[k])!r}; pass y.loc[X.ids]."
+            f"y names {'the samples of X in another order' if same else 'other samples than X'}: "
+            f"row {k} is {plain(theirs[k])!r} where X has {plain(ours[k])!r}; take y.loc[X.ids] "
+            "before anything is split, or pass y.to_numpy() if its order is that of X."
         )
 
 

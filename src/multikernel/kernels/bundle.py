@@ -8,9 +8,9 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from .._component import Array
-from .._validation import refuse_kernels_first
+from .._validation import as_real, refuse_kernels_first
 from .presence import check_masks
-from .rows import Index, RowContainer, plain
+from .rows import Index, RowContainer, are_named, plain
 
 Kind = Literal["gram", "distance"]
 
@@ -28,7 +28,8 @@ class KernelBundle(RowContainer):
         Gram matrices (or distances), square over all samples unless ``column_ids`` says otherwise.
         DataFrames bring ids in their index and columns and are reordered by them.
     ids : sequence, optional
-        Identity of every row; positions by default.
+        Identity of every row; those of the DataFrames by default, or positions. Beside DataFrames
+        arrays need it, which are taken in its order.
     column_ids : sequence, optional
         Identity of every column; those of the rows by default.
     kind : {"gram", "distance"}, default="gram"
@@ -66,6 +67,7 @@ class KernelBundle(RowContainer):
             raise ValueError(f"kind must be 'gram' or 'distance', got {kind!r}.")
         self.kind = kind
         self._ids, self.column_ids = _find_ids(kernels, ids, column_ids)
+        self.named = are_named(self._ids)
         shape = (len(self._ids), len(self.column_ids))
         self._matrices = {
             str(name): _as_matrix(K, str(name), self._ids, self.column_ids, shape)
@@ -90,14 +92,15 @@ class KernelBundle(RowContainer):
 
     @classmethod
     def from_array(cls, K: Array, names: Sequence[str] | None = None, **options: Any) -> Self:
-        """A bundle from an array of shape (n_rows, n_columns, n_kernels)."""
+        """A bundle from an array of shape (n_rows, n_columns, n_kernels), named as in from_list."""
         K = np.asarray(K)
         if K.ndim != 3:
             raise ValueError(f"expected shape (n_rows, n_columns, n_kernels), got {K.shape}.")
         if "column_ids" not in options:
             refuse_kernels_first(K)
+        K = as_real(K, "The array")
         bundle = cls.from_list([K[:, :, m] for m in range(K.shape[2])], names, **options)
-        bundle._array = np.moveaxis(K, 2, 0) if np.issubdtype(K.dtype, np.floating) else None
+        bundle._array = np.moveaxis(K, 2, 0)
         return bundle
 
     @classmethod
@@ -200,7 +203,9 @@ class KernelBundle(RowContainer):
         stacked = {n: np.concatenate([self.block(n), other.block(n)]) for n in self.names}
         ids = np.concatenate([self.ids, other.ids])
         present = np.concatenate([self.present, other.present])
-        return KernelBundle(stacked, ids, self.column_ids, self.kind, present)
+        both = KernelBundle(stacked, ids, self.column_ids, self.kind, present)
+        both.named = self.named or other.named
+        return both
 
     def _with_rows(self, rows: Index) -> Self:
         other = object.__new__(type(self))
@@ -231,6 +236,7 @@ def _find_ids(kernels: Mapping[str, Any], ids: Any, column_ids: Any) -> tuple[An
     n_rows, n_columns = np.shape(first)[:2] if np.ndim(first) == 2 else (0, 0)
     if ids is None:
         ids = first.index if _is_labelled(first) else np.arange(n_rows)
+        _refuse_nameless(kernels, ids)
     ids = np.asarray(ids)
     if column_ids is None:
         same = n_rows == n_columns and (not _is_labelled(first) or set(first.columns) == set(ids))
@@ -239,6 +245,17 @@ def _find_ids(kernels: Mapping[str, Any], ids: Any, column_ids: Any) -> tuple[An
     if len(np.unique(column_ids)) < len(column_ids):
         raise ValueError("The ids of the columns must be unique.")
     return ids, column_ids
+
+
+def _refuse_nameless(kernels: Mapping[str, Any], ids: Any) -> None:
+    """Refuse arrays beside tables with sample ids, whose order may not be theirs."""
+    nameless = [name for name, K in kernels.items() if not _is_labelled(K)]
+    if are_named(ids) and nameless:
+        named = next(name for name in kernels if name not in nameless)
+        raise ValueError(
+            f"Kernel {nameless[0]!r} is an array without sample ids, {named!r} a DataFrame with "
+            "them: pass ids, in the order of the rows of the arrays, or DataFrames only."
+        )
 
 
 def _as_matrix(K: Any, name: str, ids: Any, column_ids: Any, shape: tuple[int, int]) -> Array:
@@ -268,4 +285,4 @@ def _as_matrix(K: Any, name: str, ids: Any, column_ids: Any, shape: tuple[int, i
             f"Kernel {name!r} must have shape {shape}, one row per id and one column per column "
             f"id, got {K.shape}."
         )
-    return np.asarray(K, dtype=K.dtype if np.issubdtype(K.dtype, np.floating) else np.float64)
+    return as_real(K, f"Kernel {name!r}")

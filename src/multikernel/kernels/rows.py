@@ -23,6 +23,7 @@ class RowContainer(ABC):
 
     _rows: Index
     _present: dict[str, Mask]  # of the blocks that some samples lack, for all samples in storage
+    named: bool  # whether samples have identities of their own, other than their positions
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -118,6 +119,11 @@ def presence(X: Any, name: str) -> Mask | None:
 def plain(identity: Any) -> Any:
     """A sample id as people write it, without its numpy type."""
     return identity.item() if isinstance(identity, np.generic) else identity
+
+
+def are_named(ids: Any) -> bool:
+    """Whether ids say more than the positions of the samples."""
+    return not np.array_equal(ids, np.arange(len(ids)))
 
 
 def take_rows(block: Any, rows: Any) -> Any:

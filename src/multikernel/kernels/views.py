@@ -11,7 +11,7 @@ from scipy.sparse import vstack
 
 from .align import align_tables, as_ids, blank
 from .presence import Mask, check_masks
-from .rows import Index, RowContainer, take_rows
+from .rows import Index, RowContainer, are_named, take_rows
 
 
 class ViewBundle(RowContainer):
@@ -67,6 +67,7 @@ class ViewBundle(RowContainer):
                 )
         _check_row_labels(self._blocks)
         self._ids = _find_ids(self._blocks, ids, sizes[first])
+        self.named = are_named(self._ids)
         self._present = check_masks(present, self.names, sizes[first])
         self._rows = np.arange(sizes[first])
 
@@ -155,11 +156,13 @@ class ViewBundle(RowContainer):
                 f"The views differ: {self.names} and {other.names}; name those that samples lack "
                 "with with_absent."
             )
-        return ViewBundle(
+        both = ViewBundle(
             {n: _stack(*_match_kinds(self.block(n), other.block(n))) for n in self.names},
             {n: np.concatenate([self.has(n), other.has(n)]) for n in self.names},
             as_ids([*self.ids.tolist(), *other.ids.tolist()]),
         )
+        both.named = self.named or other.named
+        return both
 
     def _like(self, blocks: dict[str, Any], present: dict[str, Mask]) -> Self:
         """The same rows of the same samples with other views."""
@@ -178,6 +181,7 @@ class ViewBundle(RowContainer):
             "_present": {name: self.has(name) for name in self._present},
             "_ids": self.ids,
             "_rows": np.arange(len(self)),
+            "named": self.named,
         }
 
 
@@ -195,7 +199,7 @@ def _find_ids(blocks: Mapping[str, Any], ids: Any, n_samples: int) -> Any:
 def _check_row_labels(blocks: Mapping[str, Any]) -> None:
     """Refuse tables whose rows are labelled as other samples, or as the same in another order."""
     labels = {name: np.asarray(b.index) for name, b in blocks.items() if hasattr(b, "iloc")}
-    named = {n: ids for n, ids in labels.items() if not np.array_equal(ids, np.arange(len(ids)))}
+    named = {n: ids for n, ids in labels.items() if are_named(ids)}
     first = next(iter(named), None)
     for name, ids in named.items():
         if first is not None and not np.array_equal(ids, named[first]):
