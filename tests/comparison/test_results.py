@@ -141,6 +141,8 @@ def test_what_is_said_of_sources():
     p = source_rows(result)[0]["p_value"]
     expected = f"Weight goes to x 75%, y 25%; leaving out x costs most (0.100, p = {p:.2g})."
     assert result.verdict[1] == expected
+    few = make({model: values[:4] for model, values in scores.items()})
+    assert few.verdict[1].endswith("; fewer than 5 folds say little about it).")
     cheap = make(scores | {"without x": BASE + 0.01})
     assert cheap.verdict[1].endswith("leaving out any one source costs nothing.")
     table = result.importance().set_index("source")

@@ -18,6 +18,7 @@ _SURE = 0.95  # probability from which on a difference is called one
 _LIKELY = 0.8
 _CERTAIN = 0.99  # above which folds, few as they are, cannot tell probabilities apart
 _FEW = 5  # folds
+_LITTLE = f"; fewer than {_FEW} folds say little about it"
 _ENOUGH = 0.5  # of the samples of the source judged on most, for a source to be the best single one
 _SHOWN = 4  # sources and failures
 
@@ -149,7 +150,7 @@ def _learned_weights(result: Comparison) -> str:
     if test.low == test.high:
         interval = f"difference {test.mean:+.3f} on every fold, which gives no interval"
     if result._n_common(result.headline, UNIFORM) < _FEW:
-        interval += "; fewer than 5 folds say little about it"
+        interval += _LITTLE
     if same.better > _SURE:
         return f"Learned weights beat the uniform sum ({interval})."
     if same.worse > _SURE:
@@ -177,7 +178,8 @@ def _sources(result: Comparison) -> str:
         return f"{sentence}."
     worst = max(known, key=lambda row: row["drop"])
     if worst["drop"] > 0:
-        cost = f"{worst['drop']:.3f}, p = {worst['p_value']:.2g}"
+        few = _LITTLE * (result.n_folds < _FEW)
+        cost = f"{worst['drop']:.3f}, p = {worst['p_value']:.2g}{few}"
         return f"{sentence}; leaving out {worst['source']} costs most ({cost})."
     return f"{sentence}; leaving out any one source costs nothing."
 
