@@ -18,6 +18,7 @@ _LIFT = 1e-3  # of the mean: a squared norm to start from where there is none
 _MAX_NEWTON = 100
 _KEEP = 0.1  # share of a weight that one step must leave
 _ARMIJO = 1e-4
+_BLIND = 1e-13  # of the value: a decrease that rounding may hide, so that steps are taken whole
 _ACCURACY = 1e-15
 
 
@@ -54,7 +55,8 @@ def ratio_minimiser(x: Array, Q: Array) -> Array:
         step, slope = _newton_step(x, Q, d, on)
         value = _value(x, Q, d, on)
         rate = 1.0
-        while _value(x, Q, d + rate * step, on) > value + _ARMIJO * rate * slope and rate > 1e-10:
+        least = 1e-10 if -slope > _BLIND * value else 1.0
+        while rate > least and _value(x, Q, d + rate * step, on) > value + _ARMIJO * rate * slope:
             rate *= 0.5
         d = d + rate * step
         if -slope <= _ACCURACY * value:
