@@ -167,7 +167,7 @@ class BaseMKL(Documented, BaseEstimator):
                 f"{type(self).__name__}: no kernel tells any two training samples apart (all are "
                 "zero once they are normalised), so that predictions are constant; check the data.",
                 UserWarning,
-                stacklevel=6,  # who called fit
+                stacklevel=7,  # who called fit
             )
         weights = None if np.all(cost == 1) else cost[kept]
         regularizer = self._make_regularizer()

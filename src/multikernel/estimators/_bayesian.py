@@ -122,7 +122,7 @@ class BaseBayesianMKL(BaseMKL):
                 schedule,
                 self.n_restarts,
                 rng,
-                stacklevel=5,  # who calls fit
+                stacklevel=6,  # who calls fit
             )
             self._publish_factors(posterior, bank)
             LOGGER.info(

@@ -95,7 +95,7 @@ class BaseLinear(Documented, BaseEstimator):
                 f"{type(self).__name__} stopped after {self.n_iter_} iterations with relative "
                 f"duality gap {self.gap_:.1e} > tol={self.tol:.1e}; raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _choose_form(self, n: int, p: int) -> str:

@@ -190,7 +190,7 @@ class SelectsParameters(BaseMKL):
                 f"max_iter before their tolerance (cv_tol={self.cv_tol:.0e}) was reached; raise "
                 "either, or lower the largest C.",
                 ConvergenceWarning,
-                stacklevel=8,  # who called fit
+                stacklevel=9,  # who called fit
             )
 
     @property

@@ -21,6 +21,7 @@ from .._component import Array
 from ..bayes.conjugate.probit import largest_probability, sign_probability
 from ._bayesian import BaseBayesianMKL
 from ._inputs import check_inputs, refuse_other_order
+from ._rollback import all_or_nothing
 
 _KNOWN_PRECISION = {"alpha_upsilon": 1e6, "beta_upsilon": 1e-4}  # mean 100, sd 0.1
 
@@ -197,6 +198,7 @@ class BayesianMKLClassifier(ClassifierMixin, BaseBayesianMKL):
         tags.classifier_tags.multi_label = True
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Infer the posterior of all weights.
 

@@ -17,6 +17,7 @@ from sklearn.utils import (
 from .._component import Array
 from ._bayesian import BaseBayesianMKL
 from ._inputs import check_inputs, refuse_other_order
+from ._rollback import all_or_nothing
 
 
 class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
@@ -195,6 +196,7 @@ class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
         tags.target_tags.multi_output = True
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Infer the posterior of all weights and of the noise.
 

@@ -25,6 +25,7 @@ from ._calibration import (
 )
 from ._inputs import check_inputs, refuse_other_order
 from ._logging import log_level
+from ._rollback import all_or_nothing
 from ._sample_weights import check_sample_weight, class_factors
 
 
@@ -186,6 +187,7 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         self.verbose = verbose
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn functions and kernel weights.
 

@@ -10,6 +10,7 @@ from ..banks.base import Index
 from ..losses import Loss
 from ..solvers import Problem
 from ._cross_validation import CrossValidation
+from ._rollback import all_or_nothing
 from ._selection import SelectsParameters
 from .classifier import MKLClassifier
 
@@ -214,6 +215,7 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose parameters by cross-validation, then learn functions and kernel weights.
 

@@ -15,6 +15,7 @@ from .._component import Array
 from ..likelihoods import Likelihood
 from ._inputs import check_inputs, refuse_other_order
 from ._probabilistic import BaseProbabilisticMKL
+from ._rollback import all_or_nothing
 
 
 class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
@@ -188,6 +189,7 @@ class ProbabilisticMKLClassifier(ClassifierMixin, BaseProbabilisticMKL):
         self.verbose = verbose
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Infer the weights of the kernels and the functions.
 

@@ -15,6 +15,7 @@ from ..bayes.sites import noise_floor
 from ..likelihoods import Likelihood
 from ._inputs import check_inputs, refuse_other_order
 from ._probabilistic import BaseProbabilisticMKL
+from ._rollback import all_or_nothing
 
 
 class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
@@ -194,6 +195,7 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
         tags.target_tags.multi_output = True
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Infer the weights of the kernels, the noise and the functions.
 
@@ -227,7 +229,7 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
                 "narrow; use fewer kernels, or fix the noise by likelihood=Gaussian(noise_var=...) "
                 "and learn_likelihood=False.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _check_targets(self, X: Any, y: Any) -> Array:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from .._component import Array
 from ..losses import Logistic, Loss
 from ._linear import BaseLinear
+from ._rollback import all_or_nothing
 from ._sample_weights import check_sample_weight, class_factors
 
 
@@ -131,6 +132,7 @@ class QSVC(ClassifierMixin, BaseLinear):
         self.tol = tol
         self.max_iter = max_iter
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the coefficients.
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from .._component import Array
 from ..losses import Loss
 from ._linear import BaseLinear
+from ._rollback import all_or_nothing
 from ._sample_weights import check_sample_weight
 
 
@@ -121,6 +122,7 @@ class QSVR(RegressorMixin, BaseLinear):
         tags.target_tags.multi_output = True
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the coefficients.
 

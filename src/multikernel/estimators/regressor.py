@@ -13,6 +13,7 @@ from ..losses import Loss
 from ._base import BaseMKL, Prepared, Tuning
 from ._inputs import check_inputs, refuse_other_order
 from ._logging import log_level
+from ._rollback import all_or_nothing
 from ._sample_weights import check_sample_weight
 
 
@@ -147,6 +148,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         tags.target_tags.multi_output = True
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn functions and kernel weights.
 

@@ -9,6 +9,7 @@ from sklearn.metrics import r2_score
 
 from ..losses import Loss
 from ._cross_validation import CrossValidation
+from ._rollback import all_or_nothing
 from ._selection import SelectsParameters
 from .regressor import MKLRegressor
 
@@ -180,6 +181,7 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose parameters by cross-validation, then learn functions and kernel weights.
 
