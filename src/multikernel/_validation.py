@@ -21,6 +21,7 @@ _MANY = 512  # the most samples that are
 _WIDEST = 1e15  # diagonal entry whose products are numbers in single precision, or its inverse
 _ROUNDED = 1e-4  # of the largest eigenvalue, which a few decimals explain
 _SINGLE = 1e-6  # its rounding, relative to the diagonal and the root of the number of samples
+_SEED = 0x6B65726E656C  # of the vector; data drawn with a seed of 0 would depend on one of its own
 
 
 def check_square(K: Array, name: str) -> None:
@@ -72,7 +73,8 @@ def check_gram(K: Array, name: str, *, definite: bool = True) -> None:
         Also check that K is positive semi-definite: one Cholesky factorisation, of a large K in
         single precision, which can tell eigenvalues below :math:`-10^{-6} \sqrt n \max_i K_{ii}`.
     """
-    if K.ndim != 2 or K.size == 0 or not _surely_symmetric(K):
+    square = K.ndim == 2 and 0 < K.shape[0] == K.shape[1]
+    if not square or not _surely_symmetric(K, *_products(K, _random_vector(K))):
         check_square(K, name)
         check_symmetric(K, name)
     if definite:
@@ -89,14 +91,17 @@ def check_semidefinite(K: Array, name: str) -> None:
 
 
 def look_like_grams(K: Array, *, definite: bool = True) -> bool:
-    """Whether a stack of matrices is symmetric and, on some samples, positive semi-definite.
+    """Whether a stack of matrices is symmetric and, as far as a look can tell, semi-definite.
 
-    False where in doubt. The samples are evenly spaced: see :func:`looked_at`.
+    False where in doubt. All entries are looked at through products with one vector, and some
+    evenly spaced samples, see :func:`looked_at`, in full.
     """
-    if not _surely_symmetric(K) and not (np.isfinite(K).all() and _are_symmetric(K)):
+    v = _random_vector(K)
+    Kv, Ktv = _products(K, v)
+    if not _surely_symmetric(K, Kv, Ktv) and not (np.isfinite(K).all() and _are_symmetric(K)):
         return False
     some = looked_at(K.shape[-1])
-    return not definite or _have_choleskys(K[:, some, some])
+    return not definite or (_keep_schwarz(K, v, Kv) and _have_choleskys(K[:, some, some]))
 
 
 def looked_at(n: int) -> slice:
@@ -104,7 +109,24 @@ def looked_at(n: int) -> slice:
     return slice(None, None, 1 if n <= _FEW else max(3, -(-n // _MANY)))
 
 
-def _surely_symmetric(K: Array) -> bool:
+def _random_vector(K: Array) -> Array:
+    """Normal numbers, the same for all matrices of a size, by a seed from which no data come."""
+    v = np.random.default_rng(_SEED).normal(size=K.shape[-1])
+    return np.asarray(v, np.result_type(K.dtype, np.float16))
+
+
+def _products(K: Array, v: Array) -> tuple[Array, Array]:
+    r"""The products :math:`K v` and :math:`K^\top v` of square matrices, read from memory once."""
+    Kv, Ktv = np.zeros((2, *K.shape[:-1]), v.dtype)
+    with np.errstate(all="ignore"):
+        for start in range(0, K.shape[-1], _BLOCK):  # rows that are in cache for the second product
+            rows = slice(start, start + _BLOCK)
+            Kv[..., rows] = _times(K[..., rows, :], v)
+            Ktv += np.matmul(v[rows], K[..., rows, :])
+    return Kv, Ktv
+
+
+def _surely_symmetric(K: Array, Kv: Array, Ktv: Array) -> bool:
     r"""Whether K, a matrix or a stack of them, is finite and symmetric; False where in doubt.
 
     Notes
@@ -114,19 +136,29 @@ def _surely_symmetric(K: Array) -> bool:
     rows. So entries that differ by as much as is tolerated, of which the product may show one in
     thousand, pass unnoticed with a probability of :math:`6 \cdot 10^{-7}`.
     """
-    n = K.shape[-1]
-    if K.shape[-2] != n:
-        return False
-    v = np.asarray(np.random.default_rng(0).normal(size=n), np.result_type(K.dtype, np.float16))
-    difference = np.zeros(K.shape[:-1], v.dtype)
     with np.errstate(all="ignore"):
-        for start in range(0, n, _BLOCK):  # rows that are in cache for the second product
-            rows = slice(start, start + _BLOCK)
-            difference[..., rows] += _times(K[..., rows, :], v)
-            difference -= np.matmul(v[rows], K[..., rows, :])
-    difference = np.abs(difference)
+        difference = np.abs(Kv - Ktv)
     largest = np.abs(np.diagonal(K, axis1=-2, axis2=-1)).max(axis=-1, keepdims=True)
     return bool(np.all(difference <= _SHOWN * _tolerance(K) * largest))  # NaN and infinity fail
+
+
+def _keep_schwarz(K: Array, v: Array, Kv: Array) -> bool:
+    r"""Whether a stack of matrices keeps an inequality of semi-definite ones, but for rounding.
+
+    Notes
+    -----
+    Schwarz's :math:`(K v)_i^2 \le K_{ii} \, v^\top K v`, for K in units of its largest diagonal
+    entry and with the tolerance δ on its diagonal; at rank one both sides are equal. An entry of K
+    that is larger than the root of n times its diagonal breaks it.
+    """
+    diagonals = np.diagonal(K, axis1=-2, axis2=-1).astype(np.float64)
+    size = diagonals.max(axis=-1, keepdims=True)
+    delta = _tolerance(K)
+    with np.errstate(all="ignore"):
+        w = Kv / size + delta * v  # K v
+        form = (w @ v)[..., np.newaxis]  # vᵀ K v
+        kept = w**2 <= (1 + delta) * (diagonals / size + delta) * form
+    return bool(np.all(kept | ((size == 0) & (Kv == 0))))
 
 
 def _times(K: Array, v: Array) -> Array:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis.strategies import booleans, integers
 
 from multikernel import (
     BayesianMKLClassifier,
@@ -80,6 +82,38 @@ def test_what_is_not_asked_for_is_not_tested(flawed, sources):
     idle = KernelBundle(kernels | {"noise": with_hidden_flaw(kernels["noise"])})
     model = MKLClassifier("precomputed", regularizer="lp", C=0.1).fit(idle, y)
     assert model.weights_[1] == 0.0
+
+
+def test_a_kernel_that_gets_no_weight_because_it_is_indefinite_is_refused(sources):
+    kernels, y = sources
+    s = np.where(np.arange(90) % 3, y, 0.0)  # not on the samples first looked at
+    K = np.eye(90) - 0.05 * np.outer(s, s)  # negative along the labels: no weight can pay
+    flawed = KernelBundle(kernels | {"noise": K})
+    assert look_like_grams(K[np.newaxis])
+    model = MKLClassifier("precomputed", regularizer="lp", C=0.1)
+    with pytest.raises(ValueError, match="'noise' must be positive semi-definite"):
+        model.fit(flawed, y)
+    trusting = MKLClassifier(PrecomputedKernels(check_psd=False), regularizer="lp", C=0.1)
+    assert trusting.fit(flawed, y).weights_[1] == 0.0
+
+
+def test_the_first_look_sees_entries_far_above_the_diagonal_anywhere(sources):
+    K = sources[0]["signal"].copy()
+    assert look_like_grams(K[np.newaxis])
+    K[1, 2] = K[2, 1] = 200.0
+    assert look_like_grams(K[np.newaxis], definite=False)
+    assert not look_like_grams(K[np.newaxis])
+
+
+@given(
+    n=integers(1, 80), rank=integers(1, 90), power=integers(-12, 12), seed=integers(0, 2**31),
+    single=booleans(),
+)  # fmt: skip
+def test_the_first_look_passes_whatever_is_semi_definite(n, rank, power, seed, single):
+    Z = np.random.default_rng(seed).normal(size=(2, n, rank)) * 10.0**power
+    Z[1, : n // 2] = 0.0  # samples at the origin
+    K = Z @ Z.transpose(0, 2, 1)
+    assert look_like_grams((K + K.transpose(0, 2, 1)).astype("float32" if single else "float64"))
 
 
 def test_a_solver_that_fails_on_an_indefinite_kernel_says_which_it_is(flawed, monkeypatch):

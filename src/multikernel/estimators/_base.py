@@ -135,7 +135,7 @@ class BaseMKL(Documented, BaseEstimator):
             problems = [one.problem for one in chosen]
             del chosen  # and with it the memory of rough kernels
             solutions = list(map(self._solve, problems, starts))
-        self._vouch(solutions)
+        self._vouch(problems[0].bank, solutions)
         self.loss_, self.regularizer_ = loss, problems[0].regularizer
         self._publish(problems, solutions, kept, len(cost))
         LOGGER.info(
@@ -194,10 +194,17 @@ class BaseMKL(Documented, BaseEstimator):
         bank.set_kernels(stacks)
         return bank
 
-    def _vouch(self, solutions: Iterable[Solution]) -> None:
-        """Refuse solutions with kernels that are not positive semi-definite."""
-        weights = np.vstack([self._shape_weights(s.weights) for s in solutions])
-        self.kernels_.vouch(np.flatnonzero(weights.any(axis=0)))
+    def _vouch(self, bank: Bank, solutions: Iterable[Solution]) -> None:
+        r"""Refuse solutions that owe a weight to a kernel that is not positive semi-definite.
+
+        A kernel may owe to that also a weight of zero: where :math:`\alpha^\top K_m \alpha`, of
+        which banks give the positive part, is negative.
+        """
+        if not self.kernels_.glanced_:
+            return
+        owing = [(s.weights != 0) | (bank.quadratic(s.dual_coef) <= 0) for s in solutions]
+        shaped = np.vstack([self._shape_weights(mask) for mask in owing])
+        self.kernels_.vouch(np.flatnonzero(shaped.any(axis=0)))
 
     @contextmanager
     def _naming_indefinite(self) -> Iterator[None]:

@@ -113,14 +113,14 @@ def mkl_path(
         )
     model = clone(estimator)
     problems, _ = model._assemble(*model._prepare(X, y, sample_weight))
-    problems = [model._ready(problem) for problem in problems]
-    values = _grid(Cs, min(critical_C(problem) for problem in problems))
     with model._naming_indefinite():
+        problems = [model._ready(problem) for problem in problems]
+        values = _grid(Cs, min(critical_C(problem) for problem in problems))
         paths = [
             regularization_path(problem, values, solver=model._make_solver(problem))
             for problem in problems
         ]
-    model._vouch(chain(*paths))
+    model._vouch(problems[0].bank, chain(*paths))
     solutions = [list(at_C) for at_C in zip(*paths, strict=True)]
     rows = model.kernels_.table()
     return KernelPath(

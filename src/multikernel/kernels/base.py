@@ -91,11 +91,14 @@ class Kernels(Component, ABC):
         Bases (distance matrices, inner products, ...) computed for training Grams so far.
     present_ : dict of str to array of bool
         The training samples that have a source, for the sources that some lack.
+    glanced_ : list of str
+        The sources of which :meth:`vouch` has still to make costly checks.
     """
 
     normalize: str | None
     n_samples_: int
     present_: dict[str, Mask]
+    glanced_: list[str]
 
     @abstractmethod
     def _open(self, X: Any) -> list[Group]:
@@ -154,7 +157,7 @@ class Kernels(Component, ABC):
 
     def _begin(self, X: Any, sample_weight: Any) -> None:
         """Open the training data and name the kernels on it."""
-        self.present_ = {}
+        self.present_, self.glanced_ = {}, []
         self.groups_ = self._open(X)
         self.samples_ = np.arange(self.n_samples_)
         self.share_ = sample_shares(sample_weight, self.n_samples_)

@@ -64,7 +64,8 @@ class PrecomputedKernels(Kernels):
         Refuse indefinite Gram matrices, at the cost of one Cholesky factorisation each. From 512
         samples on it is done in single precision, where eigenvalues above -1e-6 √n times the
         largest diagonal entry pass. Estimators test matrices of more than 64 samples on a third
-        of them first, or on up to 512, and those that have got a weight then on all samples.
+        of them first, or on up to 512, and then, on all samples, those to which the model gives a
+        weight, or gives none because they are indefinite.
 
     Notes
     -----
@@ -97,7 +98,6 @@ class PrecomputedKernels(Kernels):
         self.training_: KernelBundle | None = bundle
         self.kind_ = bundle.kind
         self.n_samples_ = len(bundle)
-        self.glanced_ = False
         if self.n_samples_ == 0:
             raise ValueError("The bundle is empty: it holds no samples.")
         self.ids_ = bundle.ids
@@ -139,7 +139,7 @@ class PrecomputedKernels(Kernels):
         if self.kind_ == "distance" or self.present_:
             yield from super()._stacks()
             return
-        self.glanced_ = self.check_psd and looked_at(self.n_samples_).step > 1
+        some = self.check_psd and looked_at(self.n_samples_).step > 1
         training: Any = self.training_
         count = max(1, _TOGETHER // self.n_samples_**2)
         for batch in gen_batches(len(self.groups_), count):
@@ -148,6 +148,8 @@ class PrecomputedKernels(Kernels):
             if not look_like_grams(Ks, definite=self.check_psd):
                 for group in groups:  # each in the precision in which it was given
                     self._check(self._matrix(training, group.source), group.source)
+            elif some:
+                self.glanced_ += [group.source for group in groups]
             self.n_base_computations_ += len(groups)
             kernels = [group.kernels[0] for group in groups]
             normalizers = [kernel.normalizer for kernel in kernels]
@@ -156,10 +158,11 @@ class PrecomputedKernels(Kernels):
 
     def vouch(self, kernels: Iterable[int] | None = None) -> None:
         """Refuse kernels that are indefinite on all training samples; the stream looks at some."""
-        if self.glanced_ and self.training_ is not None:
-            for group in self._select(kernels):
-                check_semidefinite(self._matrix(self.training_, group.source), group.source)
-            self.glanced_ = kernels is not None
+        training: Any = self.training_
+        wanted = {group.source for group in self._select(kernels)}
+        for source in filter(wanted.__contains__, self.glanced_):
+            check_semidefinite(self._matrix(training, source), source)
+        self.glanced_ = [source for source in self.glanced_ if source not in wanted]
 
     def _matrix(self, training: KernelBundle, source: str) -> Array:
         """The matrix of a source between the training samples that have it."""
@@ -235,7 +238,7 @@ class PrecomputedKernels(Kernels):
         return KernelBundle.from_array(Z, ids=strangers, column_ids=self.ids_)
 
     def _forget(self, positions: Index) -> None:
-        self.training_ = None
+        self.training_, self.glanced_ = None, []
 
 
 @dataclass
