@@ -59,6 +59,15 @@ def start(store: Path, output: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command)
 
 
+def uninterrupted() -> tuple[dict[str, Any], float]:
+    """What the command says when nothing kills it, and the seconds it takes."""
+    with tempfile.TemporaryDirectory() as folder:
+        began, output = time.perf_counter(), Path(folder) / "result.json"
+        if code := start(Path(folder) / "store", output).wait():
+            raise SystemExit(f"the run failed with exit code {code}")
+        return content(Comparison.load(output)), time.perf_counter() - began
+
+
 def kill_once(store: Path, output: Path, longest: float, draw: random.Random) -> str | None:
     """Run until a random moment; what was left, or None if the run ended before."""
     seconds = draw.uniform(0.0, longest)
@@ -85,7 +94,9 @@ def main() -> None:
     """Kill and resume until there were enough kills, or be the run that is killed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
-    parser.add_argument("--longest", type=float, default=8.0, help="seconds before a kill")
+    parser.add_argument(
+        "--longest", type=float, help="seconds before a kill; as long as a whole run by default"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--store", help=argparse.SUPPRESS)
     parser.add_argument("--output", help=argparse.SUPPRESS)
@@ -93,14 +104,15 @@ def main() -> None:
     if options.store:
         run(options.store).save(options.output)
         return
-    expected = content(run(None))
-    say(f"uninterrupted: {len(expected['results'])} results")
+    expected, seconds = uninterrupted()
+    say(f"uninterrupted: {len(expected['results'])} results, {seconds:.1f} s")
+    longest = options.longest or seconds
     draw, n_kills, n_rounds = random.Random(options.seed), 0, 0
     while n_kills < options.kills:
         n_rounds += 1
         with tempfile.TemporaryDirectory() as folder:
             store, output = Path(folder) / "store", Path(folder) / "result.json"
-            while (line := kill_once(store, output, options.longest, draw)) is not None:
+            while (line := kill_once(store, output, longest, draw)) is not None:
                 n_kills += 1
                 say(f"kill {n_kills:2d}, round {n_rounds}: {line}")
                 if n_kills >= options.kills:
