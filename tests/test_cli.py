@@ -456,6 +456,7 @@ def fitted_like(d, C, Cs=(0.1, 1.0, 10.0), **more):
         (fitted_like([1.0, 9.0], 0.1, Cs=[0.1]), []),
         (fitted_like([1.0, 9.0], 0.1, selection="one_se"), []),
         (SimpleNamespace(weights_=np.array([1.0, 9.0])), []),
+        (fitted_like([0.0, 0.0], 0.1), ["No kernel got a weight: nothing predicts held-out"]),
     ],
 )
 def test_weights_and_constants_that_say_little_are_pointed_out(model, said):

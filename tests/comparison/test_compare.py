@@ -118,10 +118,7 @@ def test_the_verdict_says_that_combining_helps_and_what_carries_it(result):
     first, _, third, *rest = result.verdict
     assert first.startswith("Combining sources helps:")
     assert "useless" in third.split(", ")[2]
-    assert rest == [
-        "On 1 of 3 folds the chosen penalty leaves the weights nearly uniform: there they say "
-        "little about sources."
-    ]
+    assert not rest
 
 
 def test_the_verdict_says_plainly_that_learned_weights_do_not_beat_the_sum():

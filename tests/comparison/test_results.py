@@ -150,6 +150,15 @@ def test_what_is_said_of_sources():
     assert np.isnan(table["alone"]).all()
 
 
+def test_folds_with_nearly_uniform_weights_are_counted():
+    result = make({SUM: [0.8, 0.7], MKL: [0.9, 0.8]})
+    result._of(MKL)[1]["weights"][:] = [0.51, 0.49]
+    assert (
+        "On 1 of 2 folds the chosen penalty leaves the weights nearly uniform: there they say "
+        "little about sources."
+    ) in result.verdict
+
+
 def test_stability_counts_how_often_a_kernel_is_used():
     result = make({MKL: [0.8, 0.9]})
     result.results[1] |= {"weights": [1.0, 0.0]}

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 
 def fit_remarks(model: Any) -> list[str]:
-    """A sentence each where weights are nearly uniform, or C is at an end of its grid.
+    """A sentence each where weights are zero or nearly uniform, or C is at an end of its grid.
 
     Parameters
     ----------
     model : fitted estimator
         With ``weights_``; what chooses C has ``C_`` and ``candidates_``, too.
     """
+    if not np.any(model.weights_):
+        return ["No kernel got a weight: nothing predicts held-out samples better than a constant."]
     return [*_uniform(model), *_at_an_end(model)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,8 @@ class Setting:
 
     def tuned(self, regularizer: Any, grid: dict[str, Any] | None = None, Cs: Any = 6) -> Any:
         """An MKL estimator that chooses C, and what else the grid names."""
-        kind = MKLClassifierCV if self.task == "classification" else MKLRegressorCV
+        classes = self.task == "classification"
+        kind = MKLClassifierCV if classes else partial(MKLRegressorCV, standardize=True)
         return kind(
             self.kernels,
             regularizer=regularizer,

@@ -237,12 +237,12 @@ class BaseMKL(Documented, BaseEstimator):
     ) -> None:
         """Set the fitted attributes from the solutions, which share one bank."""
         alpha = np.zeros((n_samples, sum(s.dual_coef.shape[1] for s in solutions)))
-        alpha[kept] = np.hstack([s.dual_coef for s in solutions])
+        alpha[kept] = self._in_units(np.hstack([s.dual_coef for s in solutions]))
         self.support_ = np.flatnonzero(alpha.any(axis=1))
         if self.fit_intercept:  # 1ᵀα = 0 to rounding, so that centred kernels need the support only
             alpha[self.support_] -= alpha.sum(axis=0) / max(len(self.support_), 1)
         self.dual_coef_ = alpha[:, 0] if alpha.shape[1] == 1 else alpha
-        self.intercept_ = np.concatenate([s.intercept for s in solutions])
+        self.intercept_ = self._in_units(np.concatenate([s.intercept for s in solutions]))
         self.weights_ = only_or_stack([self._shape_weights(s.weights) for s in solutions])
         self.norms_ = only_or_stack([self._shape_weights(np.sqrt(s.sq_norms)) for s in solutions])
         parts = [
@@ -260,6 +260,10 @@ class BaseMKL(Documented, BaseEstimator):
         samples, kernels = self.kernels_.needed(*self._expansion())
         needed = None if len(samples) == len(kept) else np.union1d(samples, self.support_)
         self.kernels_ = self.kernels_.restrict(needed, kernels)
+
+    def _in_units(self, outputs: Array) -> Array:
+        """What is learned of outputs, in the last axis, in the units of the targets."""
+        return outputs
 
     def _shape_weights(self, d: Array) -> Array:
         """Weights as solved for in the shape in which they are published."""

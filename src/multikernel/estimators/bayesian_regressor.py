@@ -9,8 +9,6 @@ from scipy.special import ndtri
 from scipy.stats import norm
 from sklearn.base import RegressorMixin
 from sklearn.utils import (
-    check_array,
-    check_consistent_length,
     check_scalar,
 )
 
@@ -18,6 +16,7 @@ from .._component import Array
 from ._bayesian import BaseBayesianMKL
 from ._inputs import check_inputs, refuse_other_order
 from ._rollback import all_or_nothing
+from ._targets import check_real_targets, target_scales
 
 
 class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
@@ -210,7 +209,7 @@ class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
         self._check_parameters()
         X = check_inputs(self, X, reset=True)
         refuse_other_order(X, y)
-        y = self._check_targets(X, y)
+        y = check_real_targets(self, X, y)
         if len(y) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 samples, got n_samples={len(y)}."
@@ -219,23 +218,13 @@ class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
         Y = y.reshape(len(y), -1)
         self._y_mean, self._y_scale = np.zeros(Y.shape[1]), np.ones(Y.shape[1])
         if self.standardize:
-            self._y_mean, spread = Y.mean(axis=0), Y.std(axis=0)
-            self._y_scale = np.where(spread > 1e-12 * np.abs(Y).max(axis=0), spread, 1.0)
+            self._y_mean, self._y_scale = Y.mean(axis=0), target_scales(Y)
         self._infer(X, np.ascontiguousarray(((Y - self._y_mean) / self._y_scale).T), "real")
         noise = self._y_scale**2 * self._posterior.factors.eps.inverse_mean
         self.noise_var_ = float(noise[0]) if self._flat else noise
         if self._flat:
             self.intercept_: Any = float(self.intercept_[0])
         return self
-
-    def _check_targets(self, X: Any, y: Any) -> Array:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        check_consistent_length(X, y)
-        return np.asarray(y)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict targets, and how far they may scatter.
@@ -303,7 +292,7 @@ class BayesianMKLRegressor(RegressorMixin, BaseBayesianMKL):
         log_density : array of the shape of y
         """
         mean, var = self._target_moments(X)
-        y = self._check_targets(X, y)
+        y = check_real_targets(self, X, y)
         if y.size != mean.size:
             raise ValueError(
                 f"y must have shape {self._squeeze(mean).shape}, one target per sample and output "

@@ -254,7 +254,7 @@ class MultiTaskMKLRegressor(_MultiTask, MKLRegressor):
         Add a constant, the same for all tasks, that is not regularized.
     normalize : {"variance", "center", "trace", "cosine", None}, default="variance"
         How base kernels are made comparable, over the samples of all tasks.
-    solver, tol, max_iter, dtype, verbose, random_state
+    standardize, solver, tol, max_iter, dtype, verbose, random_state
         As in :class:`MKLRegressor`.
 
     Attributes
@@ -303,6 +303,7 @@ class MultiTaskMKLRegressor(_MultiTask, MKLRegressor):
         C: float = 1.0,
         fit_intercept: bool = True,
         normalize: str | None = "variance",
+        standardize: bool = False,
         solver: Any = "auto",
         tol: float = 1e-6,
         max_iter: int = 200,
@@ -318,6 +319,7 @@ class MultiTaskMKLRegressor(_MultiTask, MKLRegressor):
         self.C = C
         self.fit_intercept = fit_intercept
         self.normalize = normalize
+        self.standardize = standardize
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter

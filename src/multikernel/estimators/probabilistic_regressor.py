@@ -7,7 +7,7 @@ from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_array, check_consistent_length, check_random_state, check_scalar
+from sklearn.utils import check_random_state, check_scalar
 
 from .._component import Array
 from ..bayes import BayesProblem
@@ -16,6 +16,7 @@ from ..likelihoods import Likelihood
 from ._inputs import check_inputs, refuse_other_order
 from ._probabilistic import BaseProbabilisticMKL
 from ._rollback import all_or_nothing
+from ._targets import check_real_targets
 
 
 class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
@@ -210,7 +211,7 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
         likelihood = self._check_likelihood()
         X = check_inputs(self, X, reset=True)
         refuse_other_order(X, y)
-        y = self._check_targets(X, y)
+        y = check_real_targets(self, X, y)
         self._flat = y.ndim == 1
         self._learn_posterior(X, [y.reshape(len(y), -1)], likelihood)
         if self._flat:
@@ -231,12 +232,6 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
                 UserWarning,
                 stacklevel=4,
             )
-
-    def _check_targets(self, X: Any, y: Any) -> Array:
-        self._require_targets(y)
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        check_consistent_length(X, y)
-        return np.asarray(y)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict targets, and how far they may scatter.
@@ -303,7 +298,7 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
         log_density : array of the shape of y
         """
         mean, variance = self._latent_moments(X)
-        y = self._check_targets(X, y).reshape(mean.shape)
+        y = check_real_targets(self, X, y).reshape(mean.shape)
         return self._squeeze(self.likelihood_.log_predictive(y, mean, variance))
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:

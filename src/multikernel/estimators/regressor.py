@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_array, check_consistent_length
 
 from .._component import Array
 from ..losses import Loss
@@ -15,6 +14,7 @@ from ._inputs import check_inputs, refuse_other_order
 from ._logging import log_level
 from ._rollback import all_or_nothing
 from ._sample_weights import check_sample_weight
+from ._targets import check_real_targets, target_scales
 
 
 class MKLRegressor(RegressorMixin, BaseMKL):
@@ -36,6 +36,12 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         Add a constant that is not regularized.
     normalize : {"variance", "center", "trace", "cosine", None}, default="variance"
         How kernels are made comparable. A :class:`KernelSet` given as ``kernels`` has its own.
+    standardize : bool, default=False
+        Learn from targets divided by their standard deviation. What penalties say of weights
+        depends on the unit of y, except where they bound them (``form="ivanov"``) or fix them;
+        targets far from 1 want this, or another C. Predictions, ``dual_coef_`` and ``intercept_``
+        are in the units of y; ``objective_``, ``norms_`` and ``solution_``, and what a loss calls
+        ``epsilon`` or ``delta``, in standard deviations.
     solver : str or Solver, default="auto"
         How the minimum is found; "auto" picks by what loss, regularizer and kernels allow.
     tol : float, default=1e-6
@@ -123,6 +129,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         C: float = 1.0,
         fit_intercept: bool = True,
         normalize: str | None = "variance",
+        standardize: bool = False,
         solver: Any = "auto",
         tol: float = 1e-6,
         max_iter: int = 200,
@@ -136,6 +143,7 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         self.C = C
         self.fit_intercept = fit_intercept
         self.normalize = normalize
+        self.standardize = standardize
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -175,15 +183,12 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         self._check_parameters()
         X = check_inputs(self, X, reset=True)
         refuse_other_order(X, y)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        check_consistent_length(X, y)
+        y = check_real_targets(self, X, y)
         s = check_sample_weight(sample_weight, X.shape[0])
-        self._flat = y.ndim == 1
-        return X, [y.reshape(len(y), -1)], self._regression_loss(), s, _costs(s, y)
+        cost = np.ones(len(y)) if s is None else s
+        self._flat, Y = y.ndim == 1, y.reshape(len(y), -1)
+        self._y_scale = target_scales(Y, cost) if self.standardize else np.ones(Y.shape[1])
+        return X, [Y / self._y_scale], self._regression_loss(), s, cost
 
     def _regression_loss(self) -> Loss:
         loss: Loss = self._part("loss")
@@ -212,6 +217,5 @@ class MKLRegressor(RegressorMixin, BaseMKL):
     def _predict_from(self, F: Array) -> Array:
         return F[:, 0] if self._flat else F
 
-
-def _costs(s: Array | None, y: Array) -> Array:
-    return np.ones(len(y)) if s is None else s
+    def _in_units(self, outputs: Array) -> Array:
+        return outputs * self._y_scale

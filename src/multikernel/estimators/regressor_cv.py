@@ -44,6 +44,12 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
         Add a constant that is not regularized.
     normalize : {"variance", "center", "trace", "cosine", None}, default="variance"
         How kernels are made comparable. A :class:`KernelSet` given as ``kernels`` has its own.
+    standardize : bool, default=False
+        Learn from targets divided by their standard deviation. What penalties say of weights
+        depends on the unit of y, except where they bound them (``form="ivanov"``) or fix them;
+        targets far from 1 want this, or another C. Predictions, ``dual_coef_`` and ``intercept_``
+        are in the units of y; ``objective_``, ``norms_`` and ``solution_``, and what a loss calls
+        ``epsilon`` or ``delta``, in standard deviations.
     solver : str or Solver, default="auto"
         How the minimum is found; "auto" picks by what loss, regularizer and kernels allow.
     tol : float, default=1e-6
@@ -135,6 +141,7 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
     """
 
     _default_scoring = "r2"
+    _for_more_weight = "give larger Cs, or set standardize=True if targets are small"
 
     @staticmethod
     def _default_score(y: Any, predicted: Any, s: Any) -> float:
@@ -153,6 +160,7 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
         selection: str = "best",
         fit_intercept: bool = True,
         normalize: str | None = "variance",
+        standardize: bool = False,
         solver: Any = "auto",
         tol: float = 1e-6,
         cv_tol: float = 3e-3,
@@ -172,6 +180,7 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
         self.selection = selection
         self.fit_intercept = fit_intercept
         self.normalize = normalize
+        self.standardize = standardize
         self.solver = solver
         self.tol = tol
         self.cv_tol = cv_tol
