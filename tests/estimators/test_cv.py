@@ -237,6 +237,13 @@ def test_groups_stay_together(table):
     assert not any(len(common) for common in seen)
 
 
+@pytest.mark.parametrize("cv", [3, GroupKFold(3)])
+def test_groups_of_other_samples_are_refused(table, cv):
+    X, y = table
+    with pytest.raises(ValueError, match="groups has 10 entries for 90 samples"):
+        MKLRegressorCV(SOURCES, cv=cv).fit(X, y, groups=np.arange(10))
+
+
 def test_parallel_folds_change_nothing(table):
     X, y = table
     one = MKLRegressorCV(SOURCES, Cs=CS, cv=3).fit(X, y)

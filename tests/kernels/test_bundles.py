@@ -342,8 +342,8 @@ def test_bad_bundles_are_refused(stack):
         KernelBundle({"a": np.ones((4, 4, 2))})
     with pytest.raises(ValueError, match=r"of shape \(2, 3\) is not square: pass column_ids"):
         KernelBundle({"a": np.ones((2, 3))})
-    with pytest.raises(ValueError, match="ids of the columns must be unique"):
-        KernelBundle({"a": np.eye(2)}, ids=["x", "x"])
+    with pytest.raises(ValueError, match=r"must be unique; 'x' stands for 2 of 3 columns"):
+        KernelBundle({"a": np.eye(3)}, ids=["a", "x", "x"])
     with pytest.raises(ValueError, match="kind must be 'gram' or 'distance'"):
         KernelBundle({"a": np.eye(2)}, kind="kernel")
     with pytest.raises(ValueError, match="Got 1 names for 2 kernels"):

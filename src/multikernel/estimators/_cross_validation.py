@@ -37,6 +37,7 @@ class CrossValidation:
     @cached_property
     def _folds(self) -> list[Fold]:
         splitter = check_cv(self.estimator.cv, self.y, classifier=is_classifier(self.estimator))
+        _check_groups(self.groups, len(self.y))
         n, given = len(self.y), splitter.split(self.X, self.y, self.groups)
         folds = [
             (np.sort(_positions(train, n, k)), _positions(test, n, k))
@@ -65,6 +66,15 @@ class CrossValidation:
         s = check_sample_weight(self.sample_weight, len(self.y))
         weights = None if s is None else s[kept]
         return self.estimator._select(problems, self._inside(kept), self.y[kept], weights)
+
+
+def _check_groups(groups: Any, n_samples: int) -> None:
+    """Refuse groups of other samples than those given."""
+    if groups is not None and len(groups) != n_samples:
+        raise ValueError(
+            f"groups has {len(groups)} entries for {n_samples} samples; give the group of every "
+            "sample, in the order of the samples."
+        )
 
 
 def _positions(part: Any, n_samples: int, k: int) -> Index:

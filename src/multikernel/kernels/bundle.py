@@ -242,9 +242,19 @@ def _find_ids(kernels: Mapping[str, Any], ids: Any, column_ids: Any) -> tuple[An
         same = n_rows == n_columns and (not _is_labelled(first) or set(first.columns) == set(ids))
         column_ids = ids if same or not _is_labelled(first) else first.columns
     column_ids = np.asarray(column_ids)
-    if len(np.unique(column_ids)) < len(column_ids):
-        raise ValueError("The ids of the columns must be unique.")
+    _refuse_twins(column_ids)
     return ids, column_ids
+
+
+def _refuse_twins(column_ids: Any) -> None:
+    """Refuse two columns of one id, which rows could not tell apart."""
+    labels, counts = np.unique(column_ids, return_counts=True)
+    if len(labels) < len(column_ids):
+        k = int(np.argmax(counts))
+        raise ValueError(
+            f"The ids of the columns must be unique; {plain(labels[k])!r} stands for {counts[k]} "
+            f"of {len(column_ids)} columns: give every sample an id of its own."
+        )
 
 
 def _refuse_nameless(kernels: Mapping[str, Any], ids: Any) -> None:
