@@ -61,6 +61,30 @@ def test_what_is_suggested_for_a_list_works(grams, y):
     assert len(model.weights_) == M
 
 
+MODELS = [
+    mk.MKLClassifier(),
+    mk.MKLClassifierCV(),
+    mk.MKLRegressor(),
+    mk.MultiTaskMKLClassifier(),
+    mk.ProbabilisticMKLClassifier(),
+    mk.BayesianMKLClassifier(),
+]
+
+
+@pytest.mark.parametrize("estimator", MODELS, ids=lambda model: type(model).__name__)
+def test_no_samples(estimator, Z):
+    table = pd.DataFrame(Z)[:0]
+    for X in (mk.ViewBundle({"a": Z, "b": Z})[:0], table):
+        message = said(ValueError, lambda X=X: estimator.fit(X, []))
+        assert message.startswith(f"Found a {type(X).__name__} with 0 sample(s)")
+        assert "there are no samples to learn from" in message
+
+
+def test_no_samples_to_compare(Z):
+    message = said(ValueError, lambda: mk.compare({"a": Z[:0], "b": Z[:0]}, []))
+    assert message.startswith("There are no samples to compare models on")
+
+
 STACK = (
     "Got an array of shape (3, 120, 120), kernels first. scikit-learn would read this as 3 "
     "samples. Use np.moveaxis(K, 0, 2), of shape (n, n, n_kernels)."

@@ -95,6 +95,8 @@ def check_targets(y: Any, X: Any) -> Array:
         )
     if len(values) != len(X):
         raise ValueError(f"There are {len(X)} samples in the sources but {len(values)} targets.")
+    if not len(values):
+        raise ValueError("There are no samples to compare models on; look at how they were chosen.")
     if n_missing := sum(map(is_missing, values.tolist())):
         raise ValueError(
             f"{n_missing} of {len(values)} targets are missing; leave these samples out."

@@ -66,6 +66,8 @@ def check_inputs(estimator: Any, X: Any, *, reset: bool) -> Any:
     """
     if not issparse(X):
         refuse_collection(X)
+    if reset:
+        _refuse_empty(X, type(estimator).__name__)
     if isinstance(X, BUNDLES):
         return _check_bundle(estimator, X, reset)
     if not reset and hasattr(estimator, "source_names_in_"):
@@ -81,6 +83,15 @@ def check_inputs(estimator: Any, X: Any, *, reset: bool) -> Any:
         return X
     refuse_stack(X)
     return validate_data(estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64)
+
+
+def _refuse_empty(X: Any, owner: str) -> None:
+    """Refuse bundles and DataFrames without rows; scikit-learn refuses arrays."""
+    if (isinstance(X, BUNDLES) or hasattr(X, "columns")) and not len(X):
+        raise ValueError(
+            f"Found a {type(X).__name__} with 0 sample(s) while a minimum of 1 is required by "
+            f"{owner}: there are no samples to learn from; look at how they were selected."
+        )
 
 
 def refuse_other_order(X: Any, y: Any) -> None:
