@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -326,9 +327,18 @@ def as_real(K: Array, what: str) -> Array:
 def as_numbers(block: Any) -> Array | None:
     """A block or column as floating point numbers, None if it holds something else."""
     try:
-        return np.asarray(block, dtype=np.float64)
+        numbers = np.asarray(block, dtype=np.float64)
     except (TypeError, ValueError):
         return None
+    return None if holds_times(block) else numbers
+
+
+def holds_times(block: Any) -> bool:
+    """Whether a block or column holds dates or durations, of which numpy would make numbers."""
+    if hasattr(block, "get_columns"):  # of polars, which makes numbers of them beside numbers, too
+        return any(map(holds_times, block.get_columns()))
+    first = np.asarray(block[:1])
+    return first.dtype.kind in "mM" or any(isinstance(v, date | timedelta) for v in first.ravel())
 
 
 def is_missing(value: Any) -> bool:

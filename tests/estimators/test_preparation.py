@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, issparse
@@ -21,6 +22,8 @@ from sklearn.preprocessing import (
 
 from multikernel import MKLRegressor, SourcePreparation, ViewBundle
 from multikernel.estimators.preparation import reads_targets
+
+DAYS = pd.date_range("2020-01-01", periods=3)
 
 
 @pytest.fixture
@@ -189,6 +192,13 @@ def test_a_column_without_any_value_becomes_zero():
             r"Source 'a' has columns that are not numbers: 'sex'. Encode them with pipelines",
         ),
         ({"a": np.array([["1", "x"], ["2", "y"]])}, None, "not numbers: 1"),
+        ({"a": pd.DataFrame({"t": DAYS})}, None, "Source 'a' has columns .* not numbers: 't'"),
+        ({"a": DAYS.to_numpy()[:, None]}, None, "Source 'a' has columns .* not numbers: 0"),
+        (
+            {"a": pl.DataFrame({"x": [1.0, 2, 3], "t": DAYS.to_list()})},
+            None,
+            "Source 'a' has columns .* not numbers: 't'",
+        ),
     ],
 )
 def test_mistakes_get_a_sentence(blocks, pipelines, message):

@@ -418,6 +418,26 @@ def test_text_columns_are_named(rng):
         KernelSet({"clin": ["age", "sex"]}).fit(X)
 
 
+DAYS = pd.date_range("2020-01-01", periods=8)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [DAYS, DAYS.tz_localize("UTC"), DAYS - DAYS[0], DAYS.date],
+    ids=["date", "zone", "duration", "object"],
+)
+def test_columns_of_dates_are_named(rng, column):
+    X = pd.DataFrame({"age": rng.normal(size=8), "born": column})
+    for table in (X, X[["born"]], pl.DataFrame({c: X[c].to_list() for c in X})):
+        with pytest.raises(ValueError, match="Source 'clin': column 'born' holds dates or times"):
+            KernelSet().fit(ViewBundle({"clin": table}))
+
+
+def test_an_array_of_dates_is_refused():
+    with pytest.raises(ValueError, match="Source 'clin' holds dates or times"):
+        KernelSet().fit(ViewBundle({"clin": DAYS.to_numpy()[:, None]}))
+
+
 def test_functions_are_kernels(rng):
     X = rng.normal(size=(9, 2))
     given = dict(KernelSet(families=[linear_product], normalize=None).fit_grams(X))

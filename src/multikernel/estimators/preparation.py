@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import as_numbers, is_missing
+from .._validation import as_numbers, holds_times, is_missing
 from ..kernels import ViewBundle
 from ..kernels.align import blank, spread
 from ..kernels.rows import Index, take_rows
@@ -196,7 +196,7 @@ def _refuse_text(block: Any, name: str) -> None:
 
 def _is_text(column: Any) -> bool:
     known = [value for value in np.asarray(column, dtype=object) if not is_missing(value)]
-    return as_numbers(known) is None
+    return holds_times(column) or as_numbers(known) is None
 
 
 def _count_missing(block: Any) -> int:

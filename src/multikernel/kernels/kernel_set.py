@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from .._component import Array, resolve
-from .._validation import refuse_collection
+from .._validation import holds_times, refuse_collection
 from .base import Kernels, Queries, embed
 from .bundle import KernelBundle
 from .custom import FunctionKernel
@@ -278,10 +278,12 @@ def _read(block: Any, group: Group) -> Any:
 
 
 def _refuse_text(block: Any, source: str) -> None:
-    """Refuse columns of text by their names, before they fail to be numbers."""
+    """Refuse columns of text or dates by their names, before they fail to be numbers."""
     if not hasattr(block, "columns"):
+        _refuse_times(block, f"Source {source!r}")
         return
     for column in block.columns:
+        _refuse_times(block[column], f"Source {source!r}: column {column!r}")
         values = np.asarray(block[column], dtype=object)
         text = next((v for v in values if isinstance(v, str)), None)
         if text is not None:
@@ -289,6 +291,14 @@ def _refuse_text(block: Any, source: str) -> None:
                 f"Source {source!r}: column {column!r} holds text ({text!r}); encode it as "
                 "numbers, for instance with pandas.get_dummies or OneHotEncoder, or leave it out."
             )
+
+
+def _refuse_times(values: Any, where: str) -> None:
+    if holds_times(values):
+        raise ValueError(
+            f"{where} holds dates or times, which are no features; turn them into numbers, such as "
+            "an age in years, or leave them out."
+        )
 
 
 def _as_strings(block: Any, source: str) -> Any:
