@@ -667,6 +667,21 @@ def test_fit_says_what_check_finds(tmp_path):
     assert not out.exists()
 
 
+@pytest.mark.parametrize("command", ["check", "fit", "compare"])
+def test_values_whose_products_overflow_are_named(command, tmp_path):
+    folder = write_study(tmp_path / "data")
+    rna = pd.read_csv(folder / "rna.csv").astype({"g2": float})
+    rna.loc[4, "g2"] = 1e200
+    rna.to_csv(folder / "rna.csv", index=False)
+    options = [] if command == "check" else ["--out", tmp_path / "out"]
+    result = invoke(command, folder, *TARGET, *options, status=3 if command == "check" else 1)
+    said = result.output + result.stderr
+    assert "1 column with values of up to 1e+200 (g2)" in " ".join(said.split())
+    assert "encountered" not in said  # as numpy would warn
+    if command != "check":
+        assert "Source 'rna', column 'g2': sample 'P04' has the value 1e+200" in result.stderr
+
+
 # new files
 
 

@@ -433,6 +433,7 @@ RARE = np.array(["a"] * 28 + ["b"] * 2)
         (X3 | {"t": pd.DataFrame({"sex": list("fm") * 15})}, Y3, {}, ValueError, "'t' has columns"),
         (X3 | {"t": ["GAT"] * 30}, Y3, {}, TypeError, "Source 't' holds strings"),
         (X3 | {"i": np.full((30, 1), np.inf)}, Y3, {}, ValueError, "'i' holds infinite values"),
+        (X3 | {"i": np.full((30, 1), 1e200)}, Y3, {}, ValueError, "such as 1e.200, whose products"),
         (X3, Y3, {"kernels": {"dna": None}}, ValueError, "There is no view 'dna'"),
         (
             KernelBundle({"k": np.eye(30)}),

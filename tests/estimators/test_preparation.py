@@ -192,6 +192,11 @@ def test_a_column_without_any_value_becomes_zero():
             r"Source 'a' has columns that are not numbers: 'sex'. Encode them with pipelines",
         ),
         ({"a": np.array([["1", "x"], ["2", "y"]])}, None, "not numbers: 1"),
+        (
+            {"a": pd.DataFrame({"x": [1.0, np.nan, 1e200]})},
+            None,
+            r"Source 'a', column 'x': the value 1e\+200 is too large .* rescale the columns",
+        ),
         ({"a": pd.DataFrame({"t": DAYS})}, None, "Source 'a' has columns .* not numbers: 't'"),
         ({"a": DAYS.to_numpy()[:, None]}, None, "Source 'a' has columns .* not numbers: 0"),
         (

@@ -145,6 +145,16 @@ def test_missing_infinite_and_constant_values(rng):
     assert found(dataset, "ok", "values") == ""
 
 
+def test_values_whose_products_overflow(rng):
+    """A problem, and no warning of numpy from the checks that square them."""
+    dataset = study(rng)
+    dataset.tables["pet"].iloc[4, 2] = -1e200
+    assert "1 column with values of up to 1e+200 (v2), whose products overflow" in found(
+        dataset, "problem", "pet"
+    )
+    assert found(dataset, "problem", "rna") == found(dataset, "ok", "values") == ""
+
+
 # ---- target ------------------------------------------------------------------------------------
 
 

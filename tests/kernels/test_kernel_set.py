@@ -418,6 +418,28 @@ def test_text_columns_are_named(rng):
         KernelSet({"clin": ["age", "sex"]}).fit(X)
 
 
+@pytest.mark.parametrize("make", [np.array, pd.DataFrame, csr_array], ids=name_of)
+def test_values_whose_products_overflow_are_named(rng, make):
+    X = rng.normal(size=(8, 3))
+    kernels = KernelSet(families=["linear", "rbf"]).fit(ViewBundle({"a": make(X), "b": X}))
+    X[5, 2] = -1e200
+    told = r"Source 'a', column 2: the value -1e\+200 is too large for kernels, .* rescale"
+    huge = ViewBundle({"a": make(X), "b": np.eye(8)})
+    with pytest.raises(ValueError, match=told):
+        KernelSet(families=["linear", "rbf"]).fit(huge)
+    with pytest.raises(ValueError, match=told):  # as queries, too
+        kernels.cross_combine(huge, np.ones(4), np.ones(8))
+
+
+def test_values_whose_products_are_numbers_pass(rng):
+    """As large as they may be: the kernels are those of other units."""
+    X = rng.normal(size=(8, 3))
+    unit = 1e150 / np.abs(X).max()
+    small, large = (dict(KernelSet(families=["linear", "rbf"]).fit_grams(Z)) for Z in (X, unit * X))
+    for m, K in small.items():
+        assert_allclose(large[m], K, atol=1e-12)
+
+
 DAYS = pd.date_range("2020-01-01", periods=8)
 
 

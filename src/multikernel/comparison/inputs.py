@@ -13,6 +13,7 @@ from .._component import Array
 from .._validation import as_numbers, is_missing, refuse_collection
 from ..kernels import KernelBundle, KernelSet, ViewBundle
 from ..kernels.align import match_ids
+from ..kernels.magnitude import LARGEST, magnitude
 from .saving import as_json
 
 TASKS = {"classification": "accuracy", "regression": "r2"}  # and their default scores
@@ -39,21 +40,28 @@ def check_sources(X: Any, kernels: Any) -> Any:
 
 
 def refuse_infinite(block: Any, name: str) -> None:
-    """Refuse a source with an infinite value, by its column and sample where they have names."""
+    """Refuse a source with a value that is infinite, or so large that products of it are.
+
+    By its column and sample where they have names.
+    """
     held = block.sparse.to_coo() if hasattr(block, "sparse") else block  # a frame may be sparse
     numbers = as_numbers(held.data if issparse(held) else held)
-    if numbers is None or not (infinite := np.isinf(numbers)).any():
+    if numbers is None or magnitude(numbers) <= LARGEST:
         return
-    if hasattr(block, "iloc") and infinite.ndim == 2:
-        row, column = np.argwhere(infinite)[0]
-        label, sample = str(block.columns[column]), as_json(block.index[row])
+    infinite = np.isinf(numbers)
+    wrong = infinite if infinite.any() else np.abs(numbers) > LARGEST
+    first = np.argwhere(wrong)[0]
+    what, them = "an infinite value", "infinite values"
+    if not infinite.any():
+        what = f"the value {numbers[tuple(first)]:.3g}, whose products with others overflow"
+        them = f"values such as {numbers[tuple(first)]:.3g}, whose products overflow"
+    if hasattr(block, "iloc") and wrong.ndim == 2:
+        label, sample = str(block.columns[first[1]]), as_json(block.index[first[0]])
         raise ValueError(
-            f"Source {name!r}, column {label!r}: sample {sample!r} has an infinite value; replace "
-            "it by a number, or leave it empty if it is missing."
+            f"Source {name!r}, column {label!r}: sample {sample!r} has {what}; replace it by a "
+            "number, or leave it empty if it is missing."
         )
-    raise ValueError(
-        f"Source {name!r} holds infinite values; replace them, by NaN if they are unknown."
-    )
+    raise ValueError(f"Source {name!r} holds {them}; replace them, by NaN if they are unknown.")
 
 
 def select_sources(X: Any, names: list[str]) -> Any:

@@ -17,7 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import as_numbers, holds_times, is_missing
 from ..kernels import ViewBundle
 from ..kernels.align import blank, spread
+from ..kernels.magnitude import refuse_huge
 from ..kernels.rows import Index, take_rows
+from ..kernels.views import feature_names
 from ._documented import Documented
 
 _BLIND = {  # packages of scikit-learn whose transformers read targets only if they require them
@@ -84,6 +86,7 @@ class SourcePreparation(Documented, TransformerMixin, BaseEstimator):
             own = name in given
             if not own and not _passes(block):
                 _refuse_text(block, name)
+                _refuse_huge(block, name)
             transformer = given[name] if own else "passthrough" if _passes(block) else _default()
             target = None if y is None else np.asarray(y)[rows]
             self.pipelines_[name] = _fit(transformer, block, target, name)
@@ -192,6 +195,12 @@ def _refuse_text(block: Any, name: str) -> None:
             f"Encode them with pipelines={{{name!r}: ...}}, for instance by OneHotEncoder in a "
             "ColumnTransformer, or leave them out."
         )
+
+
+def _refuse_huge(block: Any, name: str) -> None:
+    """Refuse values whose variance is no number."""
+    if (numbers := as_numbers(block)) is not None:
+        refuse_huge(numbers, name, feature_names(block))
 
 
 def _is_text(column: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Columns: constant, missing and infinite values, source by source."""
+"""Columns: constant, missing, infinite and huge values, source by source."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..kernels.magnitude import LARGEST
 from ._encode import constant_columns
 from ._errors import count, listing
 from ._finding import Finding
@@ -23,11 +24,12 @@ def column_findings(dataset: Dataset) -> Iterator[Finding]:
             continue  # constant columns of sparse ones are in the notes of the reading
         values = table.to_numpy()
         found = [*_missing(name, values), *_infinite(name, values, table.columns)]
+        found += _too_large(name, values, table.columns)
         clean = clean and not found
         yield from found
         yield from _constant(name, constant_columns(table), table.shape[1])
     if clean:
-        yield Finding("ok", "values", "No value is missing or infinite.")
+        yield Finding("ok", "values", "No value is missing, infinite or too large for products.")
 
 
 def _missing(name: str, values: np.ndarray) -> Iterator[Finding]:
@@ -54,6 +56,20 @@ def _infinite(name: str, values: np.ndarray, columns: object) -> Iterator[Findin
             name,
             f"{count(int(infinite.sum()), 'column')} with infinite values ({shown}): replace them "
             "by numbers, or leave them empty if they are missing.",
+        )
+
+
+def _too_large(name: str, values: np.ndarray, columns: object) -> Iterator[Finding]:
+    sizes = np.where(np.isfinite(values), np.abs(values), 0.0).max(axis=0, initial=0.0)
+    huge = sizes > LARGEST
+    if huge.any():
+        shown = listing(np.asarray(columns)[huge], 3)
+        yield Finding(
+            "problem",
+            name,
+            f"{count(int(huge.sum()), 'column')} with values of up to {sizes.max():.3g} ({shown}), "
+            f"whose products overflow (up to {LARGEST:.0e} they do not): correct them, or rescale "
+            "the columns.",
         )
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from .._component import Array
+from ..kernels.magnitude import LARGEST
 
 
 def standardise(X: Array) -> Array:
-    """Columns of mean zero and variance one; what is missing or infinite counts as the mean.
+    """Columns of mean zero and variance one.
 
-    Columns without variation become zero.
+    What is missing, infinite or too large to be squared counts as the mean. Columns without
+    variation become zero.
     """
-    known = np.isfinite(X)
+    known = np.abs(X) <= LARGEST
     n_known = np.maximum(known.sum(axis=0), 1)
     Z = np.where(known, X, 0.0)
     Z = np.where(known, Z - Z.sum(axis=0) / n_known, 0.0)

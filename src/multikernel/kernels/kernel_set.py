@@ -19,6 +19,7 @@ from .custom import FunctionKernel
 from .families import KERNELS, default_families
 from .family import KernelFamily
 from .group import Group, Index, make_groups
+from .magnitude import refuse_huge
 from .rows import presence, take_rows
 from .views import ViewBundle, feature_names, resolve_columns, take_columns
 
@@ -272,9 +273,11 @@ def _read(block: Any, group: Group) -> Any:
         )
     block = np.asarray(block)[:, None] if len(block.shape) == 1 else block
     _refuse_text(block, group.source)
-    return check_array(
+    view = check_array(
         block, accept_sparse="csr", dtype=np.float64, input_name=f"source {group.source!r}"
     )
+    refuse_huge(view, group.source, feature_names(block))
+    return view
 
 
 def _refuse_text(block: Any, source: str) -> None:
