@@ -1,5 +1,7 @@
 """Comparison: tables, tests and sentences from made-up results."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -250,11 +252,31 @@ def test_a_source_that_few_samples_have_is_not_the_best_by_chance():
     result = make({SUM: BASE, MKL: BASE + 0.1, "x alone": BASE, "y alone": BASE})
     for r in result._of("x alone"):
         r |= {"test": [], "predictions": [], "score": None} if r["fold"] > 1 else {"score": 1.0}
-        r |= {} if r["fold"] > 1 else {"test": [2 * r["fold"]], "predictions": ["a"]}
+        r |= {} if r["fold"] > 1 else {"test": [3 * r["fold"]], "predictions": ["a"]}
     assert "for y alone, the best single source (accuracy)" in result.verdict[0]
     assert result.verdict[0].startswith("Combining sources helps: 0.900 against 0.800")
     one_fold = make({SUM: BASE, MKL: BASE + 0.1, "x alone": BASE[:1] + 0.2, "y alone": BASE})
     assert "for y alone" in one_fold.verdict[0]
+
+
+def test_a_source_of_one_class_is_not_the_best_single_one(tmp_path):
+    """Where only one class has a source, it is always right."""
+    said = "x alone is judged on samples of class 'a' only, so its score says nothing."
+    result = make({SUM: BASE, MKL: BASE + 0.1, "x alone": BASE + 0.2, "y alone": BASE})
+    assert said not in result.verdict
+    for r in result._of("x alone"):
+        r |= {"test": [2 * r["fold"]], "predictions": ["a"]}
+    assert "0.900 against 0.800 for y alone, the best single source" in result.verdict[0]
+    assert result.verdict[1] == said
+    assert Comparison.load(result.save(tmp_path / "c.json")).verdict == result.verdict
+    alone = make({MKL: BASE, "x alone": BASE})
+    alone.targets[:] = ["a"] * 100
+    assert alone.verdict[0] == "MKL, elastic net reaches 0.800 (accuracy)."
+
+
+def test_one_number_is_no_class():
+    result = replace(make({MKL: BASE, "x alone": BASE}), task="regression", targets=[1.5] * 100)
+    assert "for x alone, the best single source" in result.verdict[0]
 
 
 def test_a_source_that_no_test_sample_has_leaves_its_fold_out():

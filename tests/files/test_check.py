@@ -124,6 +124,35 @@ def test_duplicated_ids_and_another_order(rng):
     assert found(dataset, "note", "pet") == ""
 
 
+@pytest.mark.parametrize(
+    ("y", "has", "sentence"),
+    [
+        (["ill", "well"] * 30, lambda k: k % 2 == 0, "Only samples of class 'ill' have it"),
+        (["a", "b", "c"] * 20, lambda k: k % 3 < 2, "No sample of class 'c' has it"),
+        ([0, 1, 2, 3] * 15, lambda k: k % 4 < 2, "No sample of class '2', '3' has it"),
+        (
+            ["ill", "well"] * 30,
+            lambda k: k % 2 == 0 or k < 6,
+            "100% of the samples of class 'ill' have it, but 10% of class 'well'",
+        ),
+    ],
+)
+def test_having_a_source_that_tells_the_class(rng, y, has, sentence):
+    y = pd.Series(y, index=IDS, name="state")
+    pet = table(rng, ids=[label for k, label in enumerate(IDS) if has(k)], prefix="v")
+    dataset = study(rng, tables={"rna": table(rng), "pet": pet}, y=y)
+    assert f"{sentence}: that a sample has the source" in found(dataset, "warning", "pet")
+    assert found(dataset, "warning", "rna") == ""
+
+
+def test_having_a_source_that_tells_no_class(rng):
+    tables = {"rna": table(rng), "pet": table(rng, ids=IDS[:40], prefix="v")}
+    assert found(study(rng, tables=tables), "warning", "pet") == ""
+    numbers = pd.Series(np.arange(N) * 1.5, index=IDS, name="age")
+    dataset = study(rng, tables=tables, y=numbers, task="regression")
+    assert found(dataset, "warning", "pet") == ""
+
+
 # ---- columns -----------------------------------------------------------------------------------
 
 

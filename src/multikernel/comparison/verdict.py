@@ -28,7 +28,7 @@ def write_verdict(result: Comparison) -> list[str]:
     if result.headline not in result.models:
         sentences = [f"Too little was done for a verdict: {result.headline} finished no fold."]
         return sentences + _reservations(result)
-    sentences = [_so_far(result) + _combining(result)]
+    sentences = [_so_far(result) + _combining(result), *_of_one_class(result)]
     if result._n_common(result.headline, UNIFORM) > 1:
         sentences.append(_learned_weights(result))
     sentences += [_sources(result), *_uniform_folds(result)]
@@ -61,7 +61,7 @@ def _uniform_folds(result: Comparison) -> list[str]:
 
 def _combining(result: Comparison) -> str:
     """Does the combination beat the best source alone, on the samples that have it?"""
-    rivals = [_against(result, source) for source in result.sources]
+    rivals = [_against(result, source) for source in result.sources if not _only(result, source)]
     known = [rival for rival in rivals if rival is not None]
     if not known:
         mean = float(np.nanmean(result.scores(result.headline)))
@@ -140,6 +140,24 @@ def _against(result: Comparison, source: str) -> _Rival | None:
         len(tested),
         int(both.sum()),
     )
+
+
+def _only(result: Comparison, source: str) -> list[Any]:
+    """The class of the samples on which a source alone was judged, if it is one; else nothing."""
+    judged = {i for r in result._about("alone", source) for i in r["test"]}
+    if result.task != "classification" or not result.targets or not judged:
+        return []
+    classes = list({result.targets[i] for i in judged})
+    return classes if len(classes) == 1 else []
+
+
+def _of_one_class(result: Comparison) -> list[str]:
+    """Which sources were judged on one class: who always says that is always right."""
+    return [
+        f"{source} alone is judged on samples of class {label!r} only, so its score says nothing."
+        for source in result.sources
+        for label in _only(result, source)
+    ]
 
 
 def _learned_weights(result: Comparison) -> str:

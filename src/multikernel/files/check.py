@@ -14,6 +14,7 @@ from ._as_dataset import dataset_of
 from ._check_columns import column_findings
 from ._check_kernels import kernel_findings
 from ._check_leaks import leak_findings
+from ._check_presence import presence_findings
 from ._check_samples import sample_findings
 from ._check_target import target_findings
 from ._errors import InputError
@@ -25,6 +26,7 @@ from .read import read_sources
 _CHECKS: tuple[Callable[[Dataset], Iterable[Finding]], ...] = (
     sample_findings,
     target_findings,
+    presence_findings,
     leak_findings,
     column_findings,
     kernel_findings,
