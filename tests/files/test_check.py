@@ -184,6 +184,22 @@ def test_values_whose_products_overflow(rng):
     assert found(dataset, "problem", "rna") == found(dataset, "ok", "values") == ""
 
 
+def test_columns_of_one_name(rng, tmp_path):
+    for name, header in {"rna": "id,g0,g0,g2", "pet": "id,v0, v0,v0 ", "mri": "id,w0,,"}.items():
+        rows = (f"{i}," + ",".join(map(str, rng.normal(size=3))) for i in IDS)
+        (tmp_path / f"{name}.csv").write_text("\n".join([header, *rows]))
+    dataset = read_sources(tmp_path)
+    sentences = found(dataset, "warning", "reading")
+    assert "rna.csv: column names repeat: 'g0' (2 times); the later ones are taken as 'g0.1'" in (
+        sentences
+    )
+    assert "pet.csv: column names repeat: 'v0' (3 times)" in sentences
+    assert "mri.csv" not in sentences
+    assert list(dataset.tables["rna"]) == ["g0", "g0.1", "g2"]
+    assert list(dataset.tables["pet"]) == ["v0", "v0.1", "v0.2"]
+    assert not dataset.tables["pet"].T.duplicated().any()
+
+
 # ---- target ------------------------------------------------------------------------------------
 
 

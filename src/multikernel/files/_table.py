@@ -34,6 +34,8 @@ class Table:
         Whether the columns have names in the file, so that one of them may hold ids.
     as_text : callable, optional
         Gives a column exactly as it is written, leading zeros included.
+    notes, warnings : list of str
+        What was assumed, and what to read before anything is fitted, in sentences.
     doubt : str, optional
         Why its rows must not be joined by position: a column may hold ids.
     stacked : tuple of str, optional
@@ -49,6 +51,7 @@ class Table:
     named_columns: bool = False
     as_text: Callable[[str], list[str]] | None = None
     notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     doubt: str | None = None
     stacked: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()

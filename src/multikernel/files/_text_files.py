@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from io import StringIO
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from ._errors import InputError, reason
+from ._errors import InputError, listing, reason
 from ._id_columns import ID_NAME
 from ._table import Table, need_pandas
 
@@ -27,7 +28,7 @@ def read_text(path: Path) -> list[Table]:
         raise InputError(f"{path.name} is empty; expected a header and one row per sample.")
     delimiter = _find_delimiter(lines)
     rows = _split(lines, delimiter)
-    notes = []
+    notes, warnings = [], []
     options: dict[str, Any] = {"sep": delimiter or r"\s+", "low_memory": False}
     if delimiter == ";" and any(_DECIMAL_COMMA.fullmatch(v) for row in rows[1:] for v in row):
         options["decimal"] = ","
@@ -35,19 +36,50 @@ def read_text(path: Path) -> list[Table]:
     if not _is_header(rows):
         options["header"] = None
         notes.append(f"{path.name}: no header row was found; columns are numbered.")
+    else:
+        warnings += _repeated(path, rows[0])
     if len(rows) > 1 and len(rows[0]) == len(rows[1]) - 1:  # as R writes tables with row names
         text = f"{_NAMELESS}{delimiter or ' '}{text.lstrip()}"
     frame = _parse(path, text, options)
     if len(frame) == 0:
         raise InputError(f"{path.name} has a header but no rows; expected one row per sample.")
     names = [f"column_{c + 1}" if isinstance(c, int) else str(c).strip() for c in frame]
+    names = _told_apart(names)
     frame.columns = names
 
     def as_text(column: str) -> list[str]:
         one = {"usecols": [names.index(column)], "dtype": str, "na_filter": False}
         return list(_parse(path, text, {**options, **one}).iloc[:, 0])
 
-    return [Table(path, frame, named_columns=True, as_text=as_text, notes=notes)]
+    return [Table(path, frame, named_columns=True, as_text=as_text, notes=notes, warnings=warnings)]
+
+
+def _repeated(path: Path, header: list[str]) -> list[str]:
+    """What to say of names that stand above more than one column, which pandas numbers."""
+    counts = Counter(name.strip() for name in header)
+    twice = [name for name, n in counts.items() if name and n > 1]
+    if not twice:
+        return []
+    shown = listing((f"{name!r} ({counts[name]} times)" for name in twice), 3)
+    return [
+        f"{path.name}: column names repeat: {shown}; the later ones are taken as "
+        f"{twice[0] + '.1'!r} and so on. Give every column a name of its own, or leave out those "
+        "that are copies."
+    ]
+
+
+def _told_apart(names: list[str]) -> list[str]:
+    """Names that are the same but for spaces, numbered as pandas numbers repeated ones."""
+    taken = set(names)
+    if len(taken) == len(names):
+        return names
+    found: dict[str, None] = {}
+    for name in names:
+        numbered = (f"{name}.{k}" for k in count(1))
+        unique = next(n for n in numbered if n not in taken) if name in found else name
+        taken.add(unique)
+        found[unique] = None
+    return list(found)
 
 
 def _decode(path: Path) -> str:

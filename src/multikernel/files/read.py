@@ -154,6 +154,7 @@ class _Reading:
         files = dict.fromkeys([*plan.files, *(f for fs in self.aliases.values() for f in fs)])
         self.tables = [table for file in files for table in read_file(file)]
         self.files = {_short_name(file, plan.folder): file for file in files}
+        self._warn(*(sentence for table in self.tables for sentence in table.warnings))
 
     def dataset(self, path: Path) -> Dataset:
         """Everything in its place."""
