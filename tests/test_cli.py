@@ -23,12 +23,12 @@ import multikernel
 from multikernel import cli
 from multikernel.cli import _models, _needs
 from multikernel.cli._models import fit_model, levels_of
-from multikernel.cli._names import split_names
+from multikernel.cli._names import check_options, split_names
 from multikernel.cli._options import parse_sources
 from multikernel.cli._progress import _Clock, show_progress
 from multikernel.cli._remarks import fit_remarks
 from multikernel.cli.app import COMMANDS, make_app
-from multikernel.files import Dataset
+from multikernel.files import Dataset, read_sources
 from multikernel.report import run_demo
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -413,6 +413,39 @@ def test_what_cannot_be_compared_is_one_sentence(study, tmp_path, options, words
     result = invoke("compare", study, *options, "--out", tmp_path / "out", status=1)
     assert words in result.stderr.splitlines()[-1]
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (
+            "models = ['uniform sum', 'MKL, lpp']",
+            "study.toml, line 4, compare.models[1]: There is no model 'MKL, lpp'; did you mean "
+            "'MKL, lp'? There are: uniform sum;",
+        ),
+        (
+            "scoring = 'acuracy'",
+            "study.toml, line 4, compare.scoring: There is no score 'acuracy'; did you mean "
+            "'accuracy'?",
+        ),
+    ],
+)
+def test_names_of_a_toml_file_that_do_not_exist(tmp_path, line, words):
+    path = write_study(tmp_path / "data") / "study.toml"
+    path.write_text(f"target = 'clinic:outcome'\n\n[compare]\n{line}\ncv = 2\n")
+    out = tmp_path / "out"
+    for command in (["check", path], ["compare", path, "--out", out]):
+        assert words in invoke(*command, status=1).stderr
+    assert not out.exists()
+
+
+def test_names_of_a_toml_file_that_exist_or_do_not_count(tmp_path):
+    path = write_study(tmp_path / "data") / "study.toml"
+    named = "models = ['MKL, lp', 'rna alone']\nscoring = 'roc_auc'\n"
+    path.write_text(f"target = 'clinic:outcome'\n[compare]\n{named}")
+    invoke("check", path)
+    path.write_text("target = 'clinic:outcome'\n[compare]\nmodels = ['nonsense']\n")
+    check_options(path, read_sources(path), overridden=["models"])
 
 
 def test_names_of_models_are_separated_by_semicolons():

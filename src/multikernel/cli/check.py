@@ -38,8 +38,10 @@ def add_to(app: Any) -> None:
         """
         need("check", "pandas")
         from ..files import check_sources
+        from ._names import check_options
 
         dataset = options.read_study(path, target, sources, groups, ids, task)
+        check_options(path, dataset)
         found = check_sources(dataset)
         if as_json:
             print_json(json.loads(found.to_json()))

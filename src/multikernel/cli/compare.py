@@ -75,7 +75,7 @@ def add_to(app: Any) -> None:
         """
         need("compare", "jinja2", "matplotlib", "pandas")
         from ..comparison.scoring import check_scoring
-        from ._names import split_names
+        from ._names import check_options, split_names
         from ._progress import show_progress
         from ._study import compare_study, concerns
 
@@ -90,6 +90,7 @@ def add_to(app: Any) -> None:
             "n_jobs": jobs,
         }
         asked = {k: v for k, v in given.items() if v is not None}
+        check_options(path, dataset, overridden=asked)
         settings = {"random_state": 0, **dataset.options, **asked}
         if "scoring" in settings:
             check_scoring(settings["scoring"], str(dataset.task))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
@@ -128,17 +128,21 @@ def _choose_models(setting: Setting, models: Any, X: Any) -> dict[str, Any]:
             raise ValueError(f"Two models are called {taken[0]!r}; give yours another name.")
         return always | {str(n): _check_estimator(n, m, setting, X) for n, m in models.items()}
     names = list(MODELS) if models is None else [models] if isinstance(models, str) else models
-    alone = [ALONE.format(source=source) for source in _sources_alone(X)]  # always there
-    if unknown := [name for name in names if name not in {*MODELS, *alone}]:
-        hint = did_you_mean(str(unknown[0]), [*MODELS, *alone]) or "."
-        raise ValueError(
-            f"There is no model {unknown[0]!r}{hint} There are: {'; '.join([*MODELS, *alone])}."
-        )
+    check_names(names, _sources_alone(X))
     return {
         name: make(setting)
         for name, make in MODELS.items()
         if name in {*always, *names} and (setting.has_columns or name != CONCATENATED)
     }
+
+
+def check_names(names: Iterable[Any], sources: Sequence[str]) -> None:
+    """Refuse names of models that do not exist; each of the sources alone is always there."""
+    known = [*MODELS, *(ALONE.format(source=source) for source in sources)]
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(str(name), known) or "."
+            raise ValueError(f"There is no model {name!r}{hint} There are: {'; '.join(known)}.")
 
 
 def _check_estimator(name: str, estimator: Any, setting: Setting, X: Any) -> Any:

@@ -109,6 +109,11 @@ def plan_of_toml(path: Path) -> Plan:
     )
 
 
+def place_of(path: Path, key: KeyPath) -> str:
+    """The file, the line and the key of a TOML file that a complaint begins with."""
+    return _Config.read(path).place(key)
+
+
 class _Config:
     """The content of a TOML file, which knows on what line each key stands."""
 
