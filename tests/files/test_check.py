@@ -392,7 +392,8 @@ def test_classes_that_differ_in_case_or_spaces(rng):
     assert "'LumB' (28 samples), 'Lum B' (2 samples)" in sentence
 
 
-def test_a_path_is_read_and_checked(rng, tmp_path):
+def test_a_path_is_read_and_checked(rng, tmp_path, monkeypatch):
+    monkeypatch.setattr("multikernel.files._check_kernels.available_memory", lambda: 1e10)
     tables = {"rna": table(rng), "pet": table(rng, prefix="v")}
     for name, frame in tables.items():
         frame.to_csv(tmp_path / f"{name}.csv", index_label="id")
