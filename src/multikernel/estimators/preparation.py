@@ -21,6 +21,7 @@ from ..kernels.magnitude import refuse_huge
 from ..kernels.rows import Index, take_rows
 from ..kernels.views import feature_names
 from ._documented import Documented
+from ._rollback import all_or_nothing
 
 _BLIND = {  # packages of scikit-learn whose transformers read targets only if they require them
     "cluster",
@@ -65,6 +66,7 @@ class SourcePreparation(Documented, TransformerMixin, BaseEstimator):
     def __init__(self, pipelines: Mapping[str, Any] | None = None) -> None:
         self.pipelines = pipelines
 
+    @all_or_nothing
     def fit(self, X: ViewBundle, y: Any = None) -> Self:
         """Fit the transformer of every source to the samples that have it.
 
