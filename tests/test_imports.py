@@ -25,7 +25,16 @@ SOURCE = Path(multikernel.__file__).parent
 # A package may import from packages of a lower level only, but for some siblings.
 LEVELS = {
     -1: ["_component"],
-    0: ["_atomic", "_gram_stack", "_linalg", "_memory", "_threads", "_validation", "_versions"],
+    0: [
+        "_atomic",
+        "_gram_stack",
+        "_linalg",
+        "_memory",
+        "_threads",
+        "_validation",
+        "_versions",
+        "_warnings",
+    ],
     1: ["_store", "kernels", "banks", "losses", "likelihoods", "regularizers", "spatial", "images"],
     2: ["_running", "solvers", "datasets", "files", "theory"],
     3: ["interactions", "bayes"],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Component
+from .._warnings import warn
 from .base import BayesProblem, Inference, Record, State
 from .mode_evaluation import ModeEvaluation
 from .mode_posterior import mode_posterior
@@ -110,19 +110,17 @@ class JointMAP(Component):
     def _warn(self, e: ModeEvaluation, n_iter: int) -> None:
         variance = float(e.d @ e.problem.kernel_scales)
         if variance < _COLLAPSED * self.jitter:
-            warnings.warn(
+            warn(
                 f"JointMAP collapsed: the variance of all kernels is {variance:.1e} beside a "
                 f"jitter of {self.jitter:.1e}, so that predictions are constant. This is where "
                 "the objective is smallest; raise the jitter, or use objective='vb' or 'evidence'.",
                 CollapseWarning,
-                stacklevel=3,
             )
         if e.stationarity > self.tol:
-            warnings.warn(
+            warn(
                 f"JointMAP stopped after {n_iter} iterations with stationarity "
                 f"{e.stationarity:.1e} > tol={self.tol:.1e}; raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
 

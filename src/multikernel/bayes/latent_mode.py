@@ -2,7 +2,6 @@ r"""The mode of the latent values for fixed weights: the inner minimum of joint 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Array
+from .._warnings import warn
 from ..likelihoods import Likelihood
 from ..regularizers import Uniform
 from ..solvers import Problem
@@ -103,11 +103,10 @@ class _Output:
             step, mode = float(np.max(np.abs(new.z - mode.z))), new
             if step <= _SETTLED * float(np.max(np.abs(mode.z)) + np.max(np.abs(self.y))):
                 return mode
-        warnings.warn(
+        warn(
             f"the mode under {self.likelihood!r} had not settled after {_MAX_ITER} steps; the last "
             f"moved a latent value by {step:.1e}.",
             ConvergenceWarning,
-            stacklevel=3,
         )
         return mode
 

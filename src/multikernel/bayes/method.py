@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,6 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Component
+from .._warnings import warn
 from .base import BayesProblem, Evaluation, Inference, Record, State, conclude
 from .sites import rises, shortened, site_stationarity
 from .start import first_state
@@ -67,11 +67,10 @@ class Method(Component):
         else:
             unbounded = scale_complaint(e)
             advice = f": {unbounded}" if unbounded else "; raise max_iter or tol"
-        warnings.warn(
+        warn(
             f"{type(self).__name__} stopped after {inference.n_iter} iterations with "
             f"stationarity {inference.stationarity:.1e} > tol={self.tol:.1e}{advice}.",
             ConvergenceWarning,
-            stacklevel=3,
         )
 
     def _infer(self, problem: BayesProblem, state: State) -> Inference:

@@ -9,13 +9,13 @@ contrasts (see :class:`~multikernel.bayes.Marginal`).
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Array
+from .._warnings import warn
 from ..banks import Bank
 from ..likelihoods import Likelihood
 from .base import BayesProblem, Evaluation, State
@@ -95,11 +95,10 @@ def best_bounds(
         if change <= tol:
             return e
         e = Evaluation(problem, e.state._replace(site_var=gamma))
-    warnings.warn(
+    warn(
         f"phi_vb: the bounds had not settled after {_MAX_SWEEPS} sweeps; the last changed a "
         f"variance by {change:.1e} of itself.",
         ConvergenceWarning,
-        stacklevel=3,
     )
     return e
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._component import Array, resolve
 from .._threads import with_blas_threads
+from .._warnings import warn
 from ..banks import Bank, FactoredBank, PackedBank
 from ..banks.base import Index
 from ..kernels import KernelSet, PrecomputedKernels
@@ -163,11 +163,10 @@ class BaseMKL(Documented, BaseEstimator):
         kept = np.flatnonzero(cost)
         bank = self._fit_kernels(X, s, kept, tuning.parts(kept) if tuning else None)
         if not bank.mean_diagonals().any():
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: no kernel tells any two training samples apart (all are "
                 "zero once they are normalised), so that predictions are constant; check the data.",
                 UserWarning,
-                stacklevel=7,  # who called fit
             )
         weights = None if np.all(cost == 1) else cost[kept]
         regularizer = self._make_regularizer()

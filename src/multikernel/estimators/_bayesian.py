@@ -115,15 +115,7 @@ class BaseBayesianMKL(BaseMKL):
                 "use fewer samples"
                 + ("" if n_sets == 1 else ", or outputs='shared_samples', which has one set"),
             )
-            posterior = fit_conjugate(
-                bank,
-                Y,
-                model,
-                schedule,
-                self.n_restarts,
-                rng,
-                stacklevel=6,  # who calls fit
-            )
+            posterior = fit_conjugate(bank, Y, model, schedule, self.n_restarts, rng)
             self._publish_factors(posterior, bank)
             LOGGER.info(
                 "%s: %d of %d kernels active, %d samples, bound %.6g after %d iterations, %.2f s",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._warnings import warn
 from ..bayes import (
     BayesProblem,
     ConvexMKL,
@@ -103,13 +104,12 @@ def _learned_likelihood(
         source = "evidence" if problem.likelihood.is_gaussian else "variational bound"
         stuck = inference.n_iter < method.max_iter  # in the precision of the kernels
         remedy = "Use dtype='float64', raise tol" if stuck else "Raise max_iter or tol"
-        warnings.warn(
+        warn(
             f"objective={objective!r} takes its likelihood from the {source}, and the search for "
             f"that one stopped after {inference.n_iter} iterations with stationarity "
             f"{inference.stationarity:.1e} > tol={method.tol:.1e}: {inference.likelihood!r} had "
             f"not settled. {remedy}, or give the likelihood and set learn_likelihood=False.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return inference.likelihood
 
@@ -139,7 +139,7 @@ def best_inference(
     candidates = [_quietly(run, problem, start) for start in _starts(problem, n_restarts, rng)]
     best = min(candidates, key=lambda candidate: candidate.inference.objective)
     for message in best.complaints:
-        warnings.warn(message, ConvergenceWarning, stacklevel=2)
+        warn(message, ConvergenceWarning)
     return best.inference
 
 

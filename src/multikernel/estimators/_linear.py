@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._component import Array, resolve
 from .._memory import check_memory
+from .._warnings import warn
 from ..banks import FactoredBank, PackedBank
 from ..losses import LOSSES, Loss
 from ..regularizers import Uniform
@@ -91,11 +92,10 @@ class BaseLinear(Documented, BaseEstimator):
         self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
         self.converged_ = bool(self.gap_ <= self.tol)
         if not self.converged_:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} stopped after {self.n_iter_} iterations with relative "
                 f"duality gap {self.gap_:.1e} > tol={self.tol:.1e}; raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def _choose_form(self, n: int, p: int) -> str:

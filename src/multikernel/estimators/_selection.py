@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
@@ -18,6 +17,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_scalar
 
 from .._component import Array
+from .._warnings import warn
 from ..banks.base import Index
 from ..solvers import Problem
 from ._base import BaseMKL
@@ -189,12 +189,11 @@ class SelectsParameters(BaseMKL):
 
     def _warn_unsettled(self, results: list[FoldResult]) -> None:
         if n_unsettled := sum(result.n_unsettled for result in results):
-            warnings.warn(
+            warn(
                 f"{n_unsettled} of the fits that {type(self).__name__} compared stopped at "
                 f"max_iter before their tolerance (cv_tol={self.cv_tol:.0e}) was reached; raise "
                 "either, or lower the largest C.",
                 ConvergenceWarning,
-                stacklevel=9,  # who called fit
             )
 
     def _warn_unused(self, largest: float) -> None:

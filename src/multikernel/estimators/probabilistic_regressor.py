@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self, cast
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state, check_scalar
 
 from .._component import Array
+from .._warnings import warn
 from ..bayes import BayesProblem
 from ..bayes.sites import noise_floor
 from ..likelihoods import Likelihood
@@ -224,13 +224,12 @@ class ProbabilisticMKLRegressor(RegressorMixin, BaseProbabilisticMKL):
         """Say so where kernels explain every target, which noise-free data do, and overfitting."""
         noise = self.noise_var_
         if noise <= 2 * noise_floor(cast(BayesProblem, self.problem_)):
-            warnings.warn(
+            warn(
                 f"The noise variance ended at its floor, {noise:.1e}: the kernels explain all "
                 "targets. Unless these are free of noise, predictive intervals are too "
                 "narrow; use fewer kernels, or fix the noise by likelihood=Gaussian(noise_var=...) "
                 "and learn_likelihood=False.",
                 UserWarning,
-                stacklevel=4,
             )
 
     def predict(self, X: Any, return_std: bool = False) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from .._versions import installed_versions
+from .._warnings import warn
 
 FORMAT = 1  # of our files; to be raised when older libraries could not read them
 _PACKAGES = ("multikernel", "scikit-learn", "numpy")
@@ -40,9 +40,8 @@ def warn_of_differences(written: dict[str, Any], name: str) -> None:
     if differ:
         saved = ", ".join(f"{package} {theirs.get(package)}" for package in differ)
         here = ", ".join(f"{package} {ours[package]}" for package in differ)
-        warnings.warn(
+        warn(
             f"{name} was saved with {saved} and is loaded with {here}: predictions may differ; "
             "check them, or fit and save the model again.",
             UserWarning,
-            stacklevel=3,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from scipy.optimize import minimize_scalar, nnls
 from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Array, Component
+from .._warnings import warn
 from ..banks import AtomBank, Bank, PackedBank
 from ..losses import Loss
 from ..regularizers import Regularizer
@@ -486,11 +486,10 @@ class Solver(Component):
             solution = replace(solution, sweep=None)
         solution = expand_atoms(problem.bank, solution, T)
         if not solution.converged:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} stopped after {solution.n_iter} iterations with relative "
                 f"duality gap {solution.gap:.1e} > tol={self.tol:.1e}; raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return solution
 

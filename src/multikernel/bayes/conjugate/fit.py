@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial, reduce
 
@@ -10,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..._component import Array
+from ..._warnings import warn
 from ...banks import Bank
 from .design import Design
 from .model import Model
@@ -26,8 +26,6 @@ def fit_conjugate(
     schedule: Schedule | None = None,
     n_restarts: int = 0,
     rng: np.random.Generator | None = None,
-    *,
-    stacklevel: int = 2,
 ) -> ConjugatePosterior:
     """The approximate posterior of the conjugate model, from the best of several starts.
 
@@ -44,8 +42,6 @@ def fit_conjugate(
         largest bound is kept.
     rng : Generator, optional
         Draws the random starts.
-    stacklevel : int, default=2
-        Which caller warnings point at.
 
     Notes
     -----
@@ -61,7 +57,7 @@ def fit_conjugate(
     complaints += [_emptiness(best)] if _is_empty(best) else []
     if complaints:
         category = UserWarning if best.converged else ConvergenceWarning
-        warnings.warn(" Besides, ".join(complaints), category, stacklevel=stacklevel)
+        warn(" Besides, ".join(complaints), category)
     return conclude(best.q, best.model, best.design, y, best.history, best.converged)
 
 
