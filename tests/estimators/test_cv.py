@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -536,10 +537,6 @@ def test_unfinished_fits_are_counted(table):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"Cs": 0}, "Cs == 0, must be >= 1"),
-        ({"Cs": [1.0, -1.0]}, "Cs must be a number of values or positive values"),
-        ({"Cs": []}, "Cs must be a number of values or positive values"),
-        ({"Cs": [[1.0]]}, "Cs must be a number of values or positive values"),
         ({"selection": "median"}, "selection must be one of"),
         ({"cv_tol": 0.0}, "cv_tol == 0.0, must be > 0"),
         ({"regularizer_grid": {"p": [1.0]}}, "Invalid parameter 'p' for estimator ElasticNet"),
@@ -591,12 +588,27 @@ def test_a_path_begins_where_the_first_kernel_enters(table):
     assert_allclose(dense.Cs, [1e-3, 1.0, 1e3])
 
 
-@pytest.mark.parametrize("Cs", [0, [], [1.0, -1.0]])
-def test_a_path_needs_positive_values(table, Cs):
-    with pytest.raises(ValueError, match="Cs must be"):
+NO_CS = [0, 1.5, "3", ["1", "2"], [], [1.0, -1.0], [np.nan], [np.inf], [[1, 2], [3, 4]], None]
+
+
+@pytest.mark.parametrize("Cs", NO_CS, ids=repr)
+def test_paths_and_searches_need_positive_values(table, Cs):
+    said = re.escape(f"such as 6 or [0.1, 1, 10]; got {Cs!r}.")
+    with pytest.raises(ValueError, match=said):
         mkl_path(MKLRegressor(SOURCES), *table, Cs=Cs)
+    with pytest.raises(ValueError, match=said):
+        MKLRegressorCV(SOURCES, Cs=Cs).fit(*table)
+
+
+@pytest.mark.parametrize("Cs", [(10, 0.1, 10), np.array([10, 0.1], "f4")], ids=repr)
+def test_paths_and_searches_take_values_in_any_order_and_container(table, Cs):
+    assert_allclose(mkl_path(MKLRegressor(SOURCES), *table, Cs=Cs).Cs, [0.1, 10.0])
+    model = MKLRegressorCV(SOURCES, Cs=Cs, cv=2).fit(*table)
+    assert_allclose([candidate.C for candidate in model.candidates_], [0.1, 10.0])
 
 
 def test_a_path_is_for_estimators_with_a_C(table):
     with pytest.raises(TypeError, match="mkl_path takes an MKLClassifier"):
         mkl_path(ProbabilisticMKLRegressor(SOURCES), *table)
+    with pytest.raises(TypeError, match="got MKLRegressorCV, which chooses its C: pass MKLRegres"):
+        mkl_path(MKLRegressorCV(SOURCES), *table)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from .._warnings import warn
 from ..banks.base import Index
 from ..solvers import Problem
 from ._base import BaseMKL
+from ._c_values import as_Cs, check_Cs
 from ._chosen import Chosen
 from ._cross_validation import Fold
 from ._fold_paths import FoldResult, PathPlan
@@ -57,11 +58,7 @@ class SelectsParameters(BaseMKL):
     _predict_from: Callable[[Array], Array]  # labels or targets from decisions
 
     def _check_C(self) -> None:
-        Cs = self.Cs
-        if isinstance(Cs, Integral):
-            check_scalar(Cs, "Cs", Integral, min_val=1)
-        elif np.ndim(Cs) != 1 or not len(Cs) or not np.all(np.isfinite(Cs) & (np.asarray(Cs) > 0)):
-            raise ValueError(f"Cs must be a number of values or positive values, got {Cs!r}.")
+        check_Cs(self.Cs)
         check_scalar(self.cv_tol, "cv_tol", Real, min_val=0, include_boundaries="neither")
         if self.selection not in _SELECTIONS:
             raise ValueError(f"selection must be one of {_SELECTIONS}, got {self.selection!r}.")
@@ -73,12 +70,8 @@ class SelectsParameters(BaseMKL):
 
     def _grid(self) -> tuple[Array, list[dict[str, Any]]]:
         """Increasing values of C, and settings of the regularizer."""
-        if isinstance(self.Cs, Integral):
-            Cs = np.logspace(_LOWEST, _HIGHEST, int(self.Cs))
-        else:
-            Cs = np.unique(np.asarray(self.Cs, dtype=np.float64))
         grid = {k.removeprefix(_PREFIX): v for k, v in dict(self.regularizer_grid or {}).items()}
-        return Cs, list(ParameterGrid(grid))
+        return as_Cs(self.Cs, _LOWEST, _HIGHEST), list(ParameterGrid(grid))
 
     def _select(
         self, problems: list[Problem], folds: list[Fold], y: Array, s: Array | None

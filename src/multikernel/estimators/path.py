@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.base import clone
 from .._component import Array
 from ..solvers import Solution, critical_C, regularization_path
 from ._base import BaseMKL, only_or_stack
+from ._c_values import as_Cs, check_Cs
 
 _DECADES = 4  # beyond the C at which the first kernel enters
 _NOTHING = 1e-6  # of the largest weight
@@ -106,11 +106,8 @@ def mkl_path(
     >>> path.n_active.tolist()
     [1, 2, 4, 4]
     """
-    if not isinstance(estimator, BaseMKL) or not hasattr(estimator, "_prepare"):
-        raise TypeError(
-            "mkl_path takes an MKLClassifier, an MKLRegressor or one of their multi-task forms, "
-            f"which have a C; got {type(estimator).__name__}."
-        )
+    _check_estimator(estimator)
+    check_Cs(Cs)
     model = clone(estimator)
     problems, _ = model._assemble(*model._prepare(X, y, sample_weight))
     with model._naming_indefinite():
@@ -136,15 +133,22 @@ def mkl_path(
     )
 
 
+def _check_estimator(estimator: Any) -> None:
+    """Refuse what has no C, which a path goes along."""
+    parameters = estimator.get_params(deep=False) if isinstance(estimator, BaseMKL) else {}
+    if "C" in parameters:
+        return
+    name = type(estimator).__name__
+    chooses = f", which chooses its C: pass {name.removesuffix('CV')}" if "Cs" in parameters else ""
+    raise TypeError(
+        "mkl_path takes an MKLClassifier, an MKLRegressor or one of their multi-task forms, "
+        f"which have a C; got {name}{chooses}."
+    )
+
+
 def _grid(Cs: int | Sequence[float], first: float) -> Array:
-    """Increasing values of C."""
-    if isinstance(Cs, Integral):
-        if Cs < 1:
-            raise ValueError(f"Cs must be at least 1 value, got {Cs}.")
-        low = np.log10(first) if 0 < first < np.inf else float(_LOWEST)
-        high = low + _DECADES if 0 < first < np.inf else float(_HIGHEST)
-        return np.logspace(low, high, int(Cs))
-    values = np.unique(np.asarray(Cs, dtype=np.float64))
-    if values.ndim != 1 or not len(values) or not np.all(np.isfinite(values) & (values > 0)):
-        raise ValueError(f"Cs must be a number of values or positive values, got {Cs!r}.")
-    return values
+    """Increasing values of C; a number of them begins where the first kernel enters."""
+    if not 0 < first < np.inf:
+        return as_Cs(Cs, _LOWEST, _HIGHEST)
+    low = np.log10(first)
+    return as_Cs(Cs, low, low + _DECADES)
