@@ -28,6 +28,10 @@ def with_hidden_flaw(K):
     return K
 
 
+def fail(*arguments):
+    raise np.linalg.LinAlgError("the combined kernel is not positive semi-definite")
+
+
 @pytest.fixture
 def sources(rng):
     Z = rng.normal(size=(2, 90, 1))
@@ -76,6 +80,22 @@ def test_paths_and_kernel_sets_refuse_it_too(flawed):
         list(PrecomputedKernels().fit_grams(K))
 
 
+def test_paths_refuse_a_kernel_in_use_though_the_solver_does_not_fail(flawed):
+    K, y = flawed
+    trusting = MKLClassifier(PrecomputedKernels(check_psd=False), regularizer="lp")
+    path = mkl_path(trusting, K, y, Cs=[0.05, 0.1])  # so strong that the flaw does not show
+    assert np.all(path.weights[:, 0] > 0)
+    with pytest.raises(ValueError, match=FOUND):
+        mkl_path(MKLClassifier("precomputed", regularizer="lp"), K, y, Cs=[0.05, 0.1])
+
+
+@pytest.mark.parametrize("step", ["_ready", "_make_solver"])
+def test_paths_name_the_kernel_on_which_a_rule_or_a_solver_fails(step, flawed, monkeypatch):
+    monkeypatch.setattr(MKLClassifier, step, fail)
+    with pytest.raises(ValueError, match=FOUND):
+        mkl_path(MKLClassifier("precomputed"), *flawed, Cs=[0.1])
+
+
 def test_what_is_not_asked_for_is_not_tested(flawed, sources):
     kernels, y = sources
     PrecomputedKernels(check_psd=False).fit(flawed[0])
@@ -117,9 +137,6 @@ def test_the_first_look_passes_whatever_is_semi_definite(n, rank, power, seed, s
 
 
 def test_a_solver_that_fails_on_an_indefinite_kernel_says_which_it_is(flawed, monkeypatch):
-    def fail(*arguments):
-        raise np.linalg.LinAlgError("the combined kernel is not positive semi-definite")
-
     monkeypatch.setattr(MKLClassifier, "_solve", fail)
     with pytest.raises(ValueError, match=FOUND):
         MKLClassifier("precomputed").fit(*flawed)
