@@ -21,7 +21,7 @@ from sklearn.model_selection import (
     train_test_split,
 )
 
-from multikernel import MKLClassifier, _validation
+from multikernel import MKLClassifier, _validation, load_model, save_model
 from multikernel._validation import check_gram, check_stack, look_like_grams
 from multikernel.kernels import (
     RBF,
@@ -695,3 +695,23 @@ def test_the_tolerance_of_large_matrices_is_the_one_in_the_message(rng):
     check_gram(K - 2.0e-5 * np.eye(520), "good")  # the limit is 1e-6 √520 = 2.3e-5
     with pytest.raises(ValueError, match=r"eigenvalue is -2.6e-05 \(tolerance -2e-05\)"):
         check_gram(K - 2.6e-5 * np.eye(520), "bad")
+
+
+def test_what_was_glanced_at_is_vouched_for_once_and_then_forgotten(rng, tmp_path):
+    Z = rng.normal(size=(3, 90, 90))
+    K = KernelBundle(dict(zip("abc", Z @ Z.transpose(0, 2, 1), strict=True)))
+    kernels = PrecomputedKernels()
+    list(kernels.fit_stacks(K))
+    assert kernels.glanced_ == ["a", "b", "c"]
+    kernels.vouch([0])
+    assert kernels.glanced_ == ["b", "c"]
+    assert kernels.restrict(np.arange(9)).glanced_ == []
+    assert kernels.glanced_ == ["b", "c"]  # a restricted copy leaves the whole as it is
+    kernels.vouch()
+    assert kernels.glanced_ == []
+    assert PrecomputedKernels().fit(K).glanced_ == []
+    model = MKLClassifier("precomputed", regularizer="lp", C=1e-3).fit(K, np.arange(90) % 2)
+    assert not model.weights_.all()  # so that not all kernels are vouched for
+    save_model(model, tmp_path / "model")
+    for fitted in (model, load_model(tmp_path / "model")):
+        assert fitted.kernels_.glanced_ == []
