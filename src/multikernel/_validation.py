@@ -149,17 +149,18 @@ def _keep_schwarz(K: Array, v: Array, Kv: Array) -> bool:
     Notes
     -----
     Schwarz's :math:`(K v)_i^2 \le K_{ii} \, v^\top K v`, for K in units of its largest diagonal
-    entry and with the tolerance δ on its diagonal; at rank one both sides are equal. An entry of K
-    that is larger than the root of n times its diagonal breaks it.
+    entry and with the tolerance δ on its diagonal; at rank one both sides are equal. Over random v,
+    an entry of :math:`\sqrt n` times the diagonal breaks it about every other time, one of
+    :math:`5 \sqrt n` times in 19 of 20 cases. A zero matrix, which has no unit, fails.
     """
     diagonals = np.diagonal(K, axis1=-2, axis2=-1).astype(np.float64)
     size = diagonals.max(axis=-1, keepdims=True)
     delta = _tolerance(K)
     with np.errstate(all="ignore"):
-        w = Kv / size + delta * v  # K v
-        form = (w @ v)[..., np.newaxis]  # vᵀ K v
+        w = Kv / size + delta * v  # (K + δI) v; K v alone may be rounding, and its form negative
+        form = (w @ v)[..., np.newaxis]  # vᵀ (K + δI) v
         kept = w**2 <= (1 + delta) * (diagonals / size + delta) * form
-    return bool(np.all(kept | ((size == 0) & (Kv == 0))))
+    return bool(np.all(kept))
 
 
 def _times(K: Array, v: Array) -> Array:

@@ -14,7 +14,7 @@ from multikernel import (
     ProbabilisticMKLClassifier,
     mkl_path,
 )
-from multikernel._validation import look_like_grams, looked_at
+from multikernel._validation import _random_vector, look_like_grams, looked_at
 from multikernel.kernels import KernelBundle, PrecomputedKernels
 
 FOUND = "'signal' must be positive semi-definite"
@@ -134,6 +134,19 @@ def test_the_first_look_passes_whatever_is_semi_definite(n, rank, power, seed, s
     Z[1, : n // 2] = 0.0  # samples at the origin
     K = Z @ Z.transpose(0, 2, 1)
     assert look_like_grams((K + K.transpose(0, 2, 1)).astype("float32" if single else "float64"))
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_the_first_look_passes_kernels_that_its_vector_does_not_see(rank, rng):
+    v = _random_vector(np.empty((40, 40)))
+    Z = rng.normal(size=(20, 40, rank))
+    Z -= v[:, np.newaxis] * (v @ Z)[:, np.newaxis] / (v @ v)  # so that K v is rounding
+    assert look_like_grams(Z @ Z.transpose(0, 2, 1))
+
+
+def test_zero_kernels_are_in_doubt_at_the_first_look_and_pass_the_second():
+    assert not look_like_grams(np.zeros((1, 9, 9)))
+    PrecomputedKernels(normalize=None).fit(KernelBundle({"zero": np.zeros((9, 9))}))
 
 
 def test_a_solver_that_fails_on_an_indefinite_kernel_says_which_it_is(flawed, monkeypatch):
