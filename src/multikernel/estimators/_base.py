@@ -194,10 +194,11 @@ class BaseMKL(Documented, BaseEstimator):
         return bank
 
     def _vouch(self, bank: Bank, solutions: Iterable[Solution]) -> None:
-        r"""Refuse solutions that owe a weight to a kernel that is not positive semi-definite.
+        r"""Test on all samples the kernels that solutions use or that show themselves indefinite.
 
-        A kernel may owe to that also a weight of zero: where :math:`\alpha^\top K_m \alpha`, of
-        which banks give the positive part, is negative.
+        Tested are kernels with a weight, and those for which :math:`\alpha^\top K_m \alpha \le 0`
+        (banks give its positive part): that of an indefinite kernel may be what denies it a weight.
+        One that gets none although the form is positive is not tested, indefinite or not.
         """
         if not self.kernels_.glanced_:
             return
