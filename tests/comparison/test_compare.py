@@ -458,6 +458,20 @@ RARE = np.array(["a"] * 28 + ["b"] * 2)
         ),
         (X3, Y3, {"n_permutations": -1}, ValueError, "n_permutations == -1"),
         (X3, Y3, {"time_budget": -1}, ValueError, "time_budget == -1"),
+        (X3, Y3, {"time_budget": np.nan}, ValueError, "number of seconds, or None .* got nan"),
+        (X3, Y3, {"rope": np.nan}, ValueError, "rope must be finite, .* such as 0.01; got nan"),
+        (X3, Y3, {"rope": np.inf}, ValueError, "rope must be finite, .* such as 0.01; got inf"),
+        (X3, Y3, {"pipelines": 3}, TypeError, "pipelines must map names of sources .* got 3"),
+        (X3, Y3, {"random_state": None}, TypeError, "must be an int, for a run .* got None: give"),
+        (
+            X3,
+            Y3,
+            {"random_state": np.random.RandomState(0)},
+            TypeError,
+            "random_state must be an int, for a run that resumes has to draw the same folds again",
+        ),
+        (X3, Y3, {"random_state": -1}, ValueError, "from 0 to 4294967295, got -1"),
+        (X3, Y3, {"random_state": 2**32 - 1, "repeats": 2}, ValueError, "from 0 to 4294967294, "),
     ],
 )
 def test_mistakes_get_a_sentence(X, y, options, kind, message):

@@ -211,6 +211,11 @@ def test_mistakes_get_a_sentence(blocks, pipelines, message):
         SourcePreparation(pipelines).fit(ViewBundle(blocks))
 
 
+def test_pipelines_that_are_no_mapping_are_refused():
+    with pytest.raises(TypeError, match=r"must map names of sources to transformers, .* got 3"):
+        SourcePreparation(3).fit(ViewBundle({"a": np.eye(3)}))
+
+
 def test_a_source_that_no_training_sample_has_is_refused():
     X = ViewBundle({"a": np.eye(3)}, present={"a": np.zeros(3, dtype=bool)})
     with pytest.raises(ValueError, match="'a' is present in none of the training samples"):

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isfinite, isnan
 from numbers import Integral, Real
 from typing import Any
 
@@ -29,6 +30,8 @@ from .unpacking import unpack
 from .whole import WholeFit
 
 LOGGER = logging.getLogger(__name__)
+
+_SEEDS = 1 << 32  # that NumPy's generator of folds knows
 
 
 def compare(
@@ -111,7 +114,8 @@ def compare(
     n_jobs : int, optional
         Fits at the same time, through joblib.
     random_state : int, default=0
-        Shuffles the outer folds.
+        Shuffles outer and inner folds. It must be a number, so that a run that resumes draws the
+        same folds again.
     progress : callable, optional
         Called as ``progress(n_done, n_tasks, name)`` after every fit. If it has a method
         ``starting``, that is called in the same way before every fit.
@@ -142,6 +146,7 @@ def compare(
     task = check_task(task, y)
     scoring = check_scoring(TASKS[task] if scoring is None else scoring, task)
     _check_numbers(repeats, inner_cv, n_permutations, rope, time_budget)
+    _check_seed(random_state, repeats)
     folds = make_folds(y, groups, cv, repeats, task, random_state)
     check_folds(folds, y, task, scoring)
     if n_permutations:
@@ -195,8 +200,28 @@ def _check_numbers(
     check_scalar(inner_cv, "inner_cv", Integral, min_val=2)
     check_scalar(n_permutations, "n_permutations", Integral, min_val=0)
     check_scalar(rope, "rope", Real, min_val=0)
-    if time_budget is not None:
-        check_scalar(time_budget, "time_budget", Real, min_val=0)
+    if not isfinite(rope):
+        raise ValueError(
+            f"rope must be finite, a difference in units of the score such as 0.01; got {rope}."
+        )
+    if time_budget is None:
+        return
+    check_scalar(time_budget, "time_budget", Real, min_val=0)
+    if isnan(time_budget):
+        raise ValueError("time_budget must be a number of seconds, or None for no limit; got nan.")
+
+
+def _check_seed(random_state: Any, repeats: int) -> None:
+    """Refuse what would draw other folds in the next run, and seeds that no repeat could have."""
+    remedy = "give a number such as 0"
+    if not isinstance(random_state, Integral):
+        raise TypeError(
+            "random_state must be an int, for a run that resumes has to draw the same folds again; "
+            f"got {random_state!r}: {remedy}."
+        )
+    last = _SEEDS - repeats  # every repeat has the next seed
+    if not 0 <= int(random_state) <= last:
+        raise ValueError(f"random_state must be from 0 to {last}, got {random_state}: {remedy}.")
 
 
 def _check_permutable(y: Array, groups: Array | None) -> None:

@@ -76,7 +76,7 @@ class SourcePreparation(Documented, TransformerMixin, BaseEstimator):
         y : array of shape (n_samples,), optional
             Passed on to the transformers.
         """
-        given = dict(self.pipelines or {})
+        given = _check_pipelines(self.pipelines)
         if unknown := sorted(set(given) - set(X.names)):
             raise ValueError(
                 f"pipelines names the sources {', '.join(map(repr, unknown))}, which are not "
@@ -167,6 +167,16 @@ def _fit(transformer: Any, block: Any, y: Any, name: str) -> Any:
             "choose folds that keep samples with it in training."
         )
     return clone(transformer).fit(block, y)
+
+
+def _check_pipelines(pipelines: Any) -> dict[str, Any]:
+    """Transformers by the name of their source."""
+    if pipelines is not None and not isinstance(pipelines, Mapping):
+        raise TypeError(
+            "pipelines must map names of sources to transformers, as in "
+            f"{{'rna': StandardScaler()}}; got {pipelines!r}."
+        )
+    return dict(pipelines or {})
 
 
 def _check_transformer(transformer: Any, name: str) -> None:
