@@ -1,7 +1,9 @@
 """The folder of results: whole files, one plan, no harm from others."""
 
 import json
+import os
 import threading
+import time
 
 import pytest
 
@@ -63,6 +65,23 @@ def test_drafts_of_a_killed_run_are_ignored(tmp_path):
     path.rename(draft)
     draft.write_bytes(draft.read_bytes()[:10])
     assert Store(tmp_path, PLAN).load("task") is None
+
+
+def test_drafts_are_removed_when_no_process_can_still_write_them(tmp_path):
+    Store(tmp_path, PLAN).save("task", RESULT)
+    old, young = tmp_path / ".a.json.1234abcd.part", tmp_path / ".b.json.1234abcd.part"
+    others = [tmp_path / ".notes.part", tmp_path / "c.json.1234abcd.part"]
+    for path in (old, young, *others):
+        path.write_text("{")
+    for path in (old, *others):
+        os.utime(path, (time.time() - 4000,) * 2)
+    with pytest.raises(ValueError, match="holds a run with other data"):
+        Store(tmp_path, PLAN | {"data": "d2"})
+    assert old.exists()  # a folder that is refused stays as it is
+    assert Store(tmp_path, PLAN).load("task") == RESULT
+    assert not old.exists()
+    assert young.exists()
+    assert all(path.exists() for path in others)
 
 
 def test_many_writers_leave_whole_files(tmp_path):

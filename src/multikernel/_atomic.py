@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
+import time
 import uuid
+from contextlib import suppress
 from pathlib import Path
+
+_DRAFT = re.compile(r"\..+\.[0-9a-f]{8}\.part")
+_ABANDONED = 3600.0  # seconds after which no process, here or elsewhere, still writes a draft
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -30,6 +36,17 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise type(error)(f"Could not write {path}: {reason}; nothing was changed.") from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def remove_abandoned_drafts(folder: Path) -> None:
+    """Delete the drafts that processes killed long ago have left in a folder.
+
+    Age tells, and not the number of a process: it may run on another machine that has the folder.
+    """
+    for path in folder.iterdir():
+        with suppress(OSError):  # another process may be as tidy, or the folder not ours to tidy
+            if _DRAFT.fullmatch(path.name) and time.time() - path.stat().st_mtime > _ABANDONED:
+                path.unlink()
 
 
 def _write(path: Path, data: bytes) -> None:

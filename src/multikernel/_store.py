@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ._atomic import write_atomically
+from ._atomic import remove_abandoned_drafts, write_atomically
 
 _PLAN = "plan.json"
 
@@ -17,7 +17,7 @@ class Store:
     """A folder with the results of one run; it refuses those of another.
 
     Several processes may do the same run at the same time: they write the same files, each as a
-    whole.
+    whole. Drafts that killed processes left are removed by a run that begins an hour later.
 
     Parameters
     ----------
@@ -42,6 +42,7 @@ class Store:
                 f"{self.folder} holds a run with other {', '.join(differing)}; continue "
                 "with what it was begun with, or choose another folder."
             )
+        remove_abandoned_drafts(self.folder)
 
     def load(self, task: str) -> dict[str, Any] | None:
         """The result of a task, None if there is none."""
