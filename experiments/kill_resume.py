@@ -10,7 +10,6 @@ were enough kills. After every round the result is held against that of an unint
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import signal
 import subprocess
@@ -25,6 +24,9 @@ import numpy as np
 from multikernel import ViewBundle, compare
 from multikernel.comparison import Comparison
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from comparison.resume_problem import content, finished
+
 
 def run(store: str | None) -> Comparison:
     """The comparison: three sources, of which one is lacking for some samples."""
@@ -34,23 +36,6 @@ def run(store: str | None) -> Comparison:
     bundle = ViewBundle(X, present={"mri": rng.random(60) > 0.2})
     y = np.where(risk > np.median(risk), "patient", "control")
     return compare(bundle, y, kernels=["linear", "rbf"], cv=3, n_permutations=2, store=store)
-
-
-def content(result: Comparison) -> dict[str, Any]:
-    """All that a comparison says, but how long it took."""
-    return {
-        "results": [r | {"seconds": 0.0} for r in result.results],
-        "verdict": result.verdict,
-        "plan": result.plan,
-    }
-
-
-def finished(store: Path) -> int:
-    """How many results there are; every one of them must be whole."""
-    paths = [path for path in store.glob("*.json") if path.name != "plan.json"]
-    for path in paths:
-        json.loads(path.read_text(encoding="utf-8"))
-    return len(paths)
 
 
 def start(store: Path, output: Path) -> subprocess.Popen[bytes]:
@@ -78,7 +63,7 @@ def kill_once(store: Path, output: Path, longest: float, draw: random.Random) ->
         process.send_signal(signal.SIGKILL)
         process.wait()
         drafts = len(list(store.glob(".*.part")))
-        return f"killed after {seconds:5.2f} s: {finished(store):3d} results, {drafts} drafts"
+        return f"killed after {seconds:5.2f} s: {len(finished(store)):3d} results, {drafts} drafts"
     if code:
         raise SystemExit(f"the run failed with exit code {code}")
     return None
@@ -106,7 +91,7 @@ def main() -> None:
         return
     expected, seconds = uninterrupted()
     say(f"uninterrupted: {len(expected['results'])} results, {seconds:.1f} s")
-    longest = options.longest or seconds
+    longest = seconds if options.longest is None else options.longest
     draw, n_kills, n_rounds = random.Random(options.seed), 0, 0
     while n_kills < options.kills:
         n_rounds += 1

@@ -6,25 +6,17 @@ import random
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from comparison.resume_problem import run
+from comparison.resume_problem import content, finished, run
 
 import multikernel
 from multikernel.comparison import Comparison, tasks
 from multikernel.comparison.whole import WholeFit
 
 SCRIPT = Path(__file__).with_name("resume_problem.py")
-
-
-def content(result):
-    """All that a comparison says, but how long it took."""
-    return [r | {"seconds": 0.0} for r in result.results], result.verdict, result.plan
-
-
-def finished(store):
-    return [path for path in store.glob("*.json") if path.name != "plan.json"]
 
 
 def start(store, output):
@@ -37,6 +29,16 @@ def start(store, output):
 def whole():
     """The result of a run that nothing interrupts."""
     return run(None)
+
+
+def test_all_but_seconds_is_compared(whole):
+    slow = [result | {"seconds": 1e6} for result in whole.results]
+    course = {"history": whole.whole["history"] | {"seconds": [1e6]}, "seconds": 1e6}
+    slower = replace(whole, results=slow, whole=whole.whole | course)
+    assert content(slower) == content(whole)
+    failure = {"model": whole.models[0], "fold": 0, "error": "no reason"}
+    for other in ({"whole": None}, {"failures": [failure]}, {"overlap": []}, {"ids": []}):
+        assert content(replace(whole, **other)) != content(whole)
 
 
 def test_a_killed_run_resumes_to_the_same_result(tmp_path, whole):
