@@ -54,7 +54,6 @@ class SelectsParameters(BaseMKL):
 
     _default_scoring: str
     _default_score: Callable[[Array, Array, Array | None], float]  # the score of that name
-    _for_more_weight = "give larger Cs"
     _predict_from: Callable[[Array], Array]  # labels or targets from decisions
 
     def _check_C(self) -> None:
@@ -108,8 +107,6 @@ class SelectsParameters(BaseMKL):
         self.scores_ = self._score(results, y, s, folds)
         self.n_active_ = np.mean([result.n_active for result in results], axis=0)
         self._warn_unsettled(results)
-        if bank.mean_diagonals().any() and not self.n_active_.any():
-            self._warn_unused(float(Cs[-1]))
         self.best_index_ = _choose(
             self.scores_, [c.C for c in self.candidates_], self.n_active_, self.selection
         )
@@ -188,14 +185,6 @@ class SelectsParameters(BaseMKL):
                 "either, or lower the largest C.",
                 ConvergenceWarning,
             )
-
-    def _warn_unused(self, largest: float) -> None:
-        warnings.warn(
-            f"{type(self).__name__}: no kernel gets a weight at any C up to {largest:g}, so that "
-            f"predictions are constant; {self._for_more_weight}.",
-            UserWarning,
-            stacklevel=9,  # who called fit
-        )
 
     @property
     def cv_results_(self) -> Any:

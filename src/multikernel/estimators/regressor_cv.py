@@ -7,8 +7,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import r2_score
 
+from .._component import Array
+from .._warnings import warn
 from ..losses import Loss
-from ._cross_validation import CrossValidation
+from ..solvers import Problem
+from ._chosen import Chosen
+from ._cross_validation import CrossValidation, Fold
 from ._rollback import all_or_nothing
 from ._selection import SelectsParameters
 from .regressor import MKLRegressor
@@ -141,7 +145,6 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
     """
 
     _default_scoring = "r2"
-    _for_more_weight = "give larger Cs, or set standardize=True if targets are small"
 
     @staticmethod
     def _default_score(y: Any, predicted: Any, s: Any) -> float:
@@ -207,3 +210,17 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
         """
         tuning = CrossValidation(self, X, np.asarray(y), sample_weight, groups)
         return self._fit(X, y, sample_weight, tuning)
+
+    def _select(
+        self, problems: list[Problem], folds: list[Fold], y: Array, s: Array | None
+    ) -> list[Chosen]:
+        chosen = super()._select(problems, folds, y, s)
+        in_vain = problems[0].bank.mean_diagonals().any() and np.ptp(y, axis=0).any()
+        if in_vain and not self.n_active_.any():
+            warn(
+                f"{type(self).__name__}: no kernel gets a weight at any C up to "
+                f"{self.candidates_[-1].C:g}, so that predictions are constant; give larger Cs, or "
+                "set standardize=True if targets are small.",
+                UserWarning,
+            )
+        return chosen
