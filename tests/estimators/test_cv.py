@@ -610,5 +610,7 @@ def test_paths_and_searches_take_values_in_any_order_and_container(table, Cs):
 def test_a_path_is_for_estimators_with_a_C(table):
     with pytest.raises(TypeError, match="mkl_path takes an MKLClassifier"):
         mkl_path(ProbabilisticMKLRegressor(SOURCES), *table)
-    with pytest.raises(TypeError, match="got MKLRegressorCV, which chooses its C: pass MKLRegres"):
-        mkl_path(MKLRegressorCV(SOURCES), *table)
+    paths = [
+        mkl_path(kind(SOURCES), *table, Cs=[0.1, 1.0]) for kind in (MKLRegressor, MKLRegressorCV)
+    ]
+    assert_allclose(paths[1].weights, paths[0].weights)

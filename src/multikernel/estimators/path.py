@@ -77,8 +77,8 @@ def mkl_path(
 
     Parameters
     ----------
-    estimator : MKLClassifier, MKLRegressor or a multi-task estimator
-        Its C is not used; it is not changed.
+    estimator : MKLClassifier, MKLRegressor, one that chooses its C or a multi-task estimator
+        Its C, or how it would choose it, is not used; it is not changed.
     X : table, row container or array of Gram matrices
         Training samples.
     y : array of shape (n_samples,) or (n_samples, n_outputs)
@@ -136,14 +136,11 @@ def mkl_path(
 def _check_estimator(estimator: Any) -> None:
     """Refuse what has no C, which a path goes along."""
     parameters = estimator.get_params(deep=False) if isinstance(estimator, BaseMKL) else {}
-    if "C" in parameters:
-        return
-    name = type(estimator).__name__
-    chooses = f", which chooses its C: pass {name.removesuffix('CV')}" if "Cs" in parameters else ""
-    raise TypeError(
-        "mkl_path takes an MKLClassifier, an MKLRegressor or one of their multi-task forms, "
-        f"which have a C; got {name}{chooses}."
-    )
+    if not {"C", "Cs"} & parameters.keys():
+        raise TypeError(
+            "mkl_path takes an MKLClassifier, an MKLRegressor, one of their multi-task forms, or "
+            f"one that chooses its C; got {type(estimator).__name__}."
+        )
 
 
 def _grid(Cs: int | Sequence[float], first: float) -> Array:

@@ -215,8 +215,8 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
         self, problems: list[Problem], folds: list[Fold], y: Array, s: Array | None
     ) -> list[Chosen]:
         chosen = super()._select(problems, folds, y, s)
-        in_vain = problems[0].bank.mean_diagonals().any() and np.ptp(y, axis=0).any()
-        if in_vain and not self.n_active_.any():
+        varied = any(np.ptp(y[train], axis=0).any() for train, _ in folds)
+        if varied and problems[0].bank.mean_diagonals().any() and not self.n_active_.any():
             warn(
                 f"{type(self).__name__}: no kernel gets a weight at any C up to "
                 f"{self.candidates_[-1].C:g}, so that predictions are constant; give larger Cs, or "
