@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from measure import machine
+from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -53,6 +54,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--l1-ratio", type=float, default=0.8)
     parser.add_argument("--grid", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--draws", type=int, default=0)
+    parser.add_argument("--first-seed", type=int, default=1000, help="of the draws")
     parser.add_argument("--classes", action=argparse.BooleanOptionalAction, default=True)
     return parser.parse_args()
 
@@ -68,7 +70,7 @@ def main(options: argparse.Namespace) -> None:
         for name in options.workloads:
             tuned_fit(WORKLOADS[name](), ElasticNet(options.l1_ratio), options.repeats)
         for name in options.workloads if options.draws else []:
-            accuracies(name, options.draws)
+            accuracies(name, range(options.first_seed, options.first_seed + options.draws))
         if options.grid:
             grid_search(options.repeats)
         if options.classes:
@@ -89,26 +91,29 @@ def tuned_fit(w: Workload, regularizer: ElasticNet, repeats: int) -> None:
     plain = MKLClassifier("precomputed", regularizer=regularizer, C=model.C_, tol=TOL)
     one, _ = best_of(lambda: plain.fit(K, w.y), repeats)
     align, (d, search) = best_of(lambda: alignment_search(w), repeats)
-    accuracy = np.mean(model.predict(K_test) == w.y_test)
+    right = model.predict(K_test) == w.y_test
     wide_accuracy = np.mean(mixed.predict(K_test) == w.y_test)
-    other = np.mean(search.predict(np.tensordot(d, w.K_test, 1)) == w.y_test)
+    theirs = search.predict(np.tensordot(d, w.K_test, 1)) == w.y_test
+    ahead, behind = np.sum(right & ~theirs), np.sum(theirs & ~right)
+    p = binomtest(ahead, max(ahead + behind, 1)).pvalue  # McNemar's exact test
     print(
         f"| {w.name} | {one.user / one_pass.user:.1f} | {tuned.user / one_pass.user:.1f} | "
         f"{trusting.user / one_pass.user:.1f} | {align.user / one_pass.user:.1f} | "
         f"{tuned.user / one.user:.2f} | {tuned.user / align.user:.2f} | "
         f"{trusting.user / align.user:.2f} | "
         f"{tuned.both / align.both:.2f}, {trusting.both / align.both:.2f} | "
-        f"C = {model.C_:g}, accuracy {accuracy:.3f}, alignment {other:.3f}, l1_ratio tuned too: "
+        f"C = {model.C_:g}, accuracy {right.mean():.3f}, alignment {theirs.mean():.3f}: {ahead} "
+        f"samples right here only, {behind} there only, p = {p:.2f}; l1_ratio tuned too: "
         f"{wide_accuracy:.3f} for {wider.user / align.user:.2f} alignments, unchecked",
         flush=True,
     )
 
 
-def accuracies(name: str, draws: int) -> None:
+def accuracies(name: str, seeds: range) -> None:
     """Test accuracies on fresh draws: their means, and differences from the alignment."""
     rows = []
-    for seed in range(draws):
-        w = redraw(name, 1000 + seed)
+    for seed in seeds:
+        w = redraw(name, seed)
         K, K_test = np.moveaxis(w.K, 0, -1), np.moveaxis(w.K_test, 0, -1)
         cv = MKLClassifierCV(PrecomputedKernels(check_psd=False), Cs=CS, cv=FOLDS, tol=TOL)
         models = [clone(cv).set_params(regularizer=ElasticNet(ratio)) for ratio in FIXED]
@@ -119,8 +124,8 @@ def accuracies(name: str, draws: int) -> None:
         rows.append([np.mean(labels == w.y_test) for labels in found])
     A = np.array(rows)
     excess = A[:, :-1] - A[:, -1:]
-    error = excess.std(axis=0, ddof=1) / np.sqrt(draws)
-    print(f"| {name}, {draws} draws | accuracy: alignment {A[:, -1].mean():.4f}", end="")
+    error = excess.std(axis=0, ddof=1) / np.sqrt(len(seeds))
+    print(f"| {name}, {len(seeds)} draws | accuracy: alignment {A[:, -1].mean():.4f}", end="")
     for what, j in zip([*FIXED, "tuned"], range(A.shape[1] - 1), strict=True):
         difference = f"{excess[:, j].mean():+.4f} ± {error[j]:.4f}"
         print(f"; l1_ratio {what}: {A[:, j].mean():.4f} ({difference})", end="")
