@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils import check_array, check_consistent_length
 
 from .._component import Array
+from ..kernels.magnitude import LARGEST, magnitude
 
-_LARGEST = 1e150  # entry whose square is a number
 _CONSTANT = 1e-12  # of the largest entry: a spread that is rounding
 
 
@@ -28,8 +28,7 @@ def check_real_targets(estimator: Any, X: Any, y: Any) -> Array:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     check_consistent_length(X, y)
-    largest = float(np.max(np.abs(y)))
-    if largest > _LARGEST:
+    if (largest := magnitude(y)) > LARGEST:
         raise ValueError(
             f"{name}: squares of targets must be numbers, but the largest target is {largest:.1e}; "
             "give y in a larger unit."
