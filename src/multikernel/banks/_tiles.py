@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .._component import Array
 from .base import Index
 
+WIDEST = 1e20  # weight whose products with kernels single precision can hold, or its inverse
 _CACHE_BYTES = 4 << 20  # a chunk of this size is still in cache when it is read the second time
 _MAX_RUNS = 8  # of all parts together, unless they are more
 _MIN_RUN = 32  # samples, unless a part has fewer
@@ -18,6 +20,7 @@ _BRIDGED_BYTES = 1 << 17  # of kernels that are read though they are not asked f
 _NARROW = 64  # columns, up to which a product with each of them costs less than with all entries
 _TINY = 32  # columns, up to which BLAS is fast on one vector
 _SHORT = 512  # columns, from which it is again
+_BATCH = 20  # small matrices that BLAS multiplies in place, with no copy
 _PIECE = 1 / 8  # of a chunk: neighbours that fill less are gathered into one
 
 
@@ -74,11 +77,23 @@ def transposed_times(chunk: Array, A: Array) -> Array:
 
 
 def forms(flat: Array, a: Array, b: Array) -> Array:
-    """The forms aᵀ T b of every matrix T, given as a row; short rows of T are multiplied first."""
-    if len(b) < _NARROW:
-        product: Array = (flat.reshape(-1, len(b)) @ b).reshape(len(flat), -1) @ a
-        return product
+    """The forms aᵀ T b of every matrix T, given as a row."""
     return np.asarray(flat @ np.outer(a, b).ravel())
+
+
+def paired_forms(chunk: Array, A: Array, B: Array) -> Array:
+    """The forms aᵀ T b of every matrix T of a chunk with matching columns of A and B, shape (m, k).
+
+    Small matrices are multiplied with all of a bᵀ, several at a time, which BLAS does in place.
+    """
+    m, k = len(chunk), A.shape[1]
+    if len(B) >= _NARROW:
+        product = times(chunk, B)
+        return np.stack([product[:, :, t] @ A[:, t] for t in range(k)], axis=1)
+    flat, outer = chunk.reshape(m, -1), (A[:, np.newaxis] * B).reshape(-1, k)
+    whole = m - m % _BATCH
+    batches = np.matmul(flat[:whole].reshape(-1, _BATCH, flat.shape[1]), outer)
+    return np.concatenate([batches.reshape(whole, k), flat[whole:] @ outer])
 
 
 def fill(K: Array, entries: Array, rows: slice, columns: slice) -> None:
@@ -96,6 +111,24 @@ def runs_of(kernels: Index, tile: Array) -> list[range]:
     breaks = np.flatnonzero(np.diff(kernels) > 1 + bridged) + 1
     parts = np.split(kernels, breaks)
     return [range(int(part[0]), int(part[-1]) + 1) for part in parts]
+
+
+def pieces(tile: Array, runs: list[range], sums: DTypeLike) -> Iterator[tuple[slice, Array]]:
+    """Runs of kernels as rows: in place, or converted to another type in cache-sized pieces."""
+    size = len(tile) if tile.dtype == sums else chunk_size(tile)
+    for run in runs:
+        for start in range(run.start, run.stop, size):
+            index = slice(start, min(start + size, run.stop))
+            piece = tile[index].astype(sums, copy=False)
+            yield index, piece.reshape(len(piece), -1)
+
+
+def combinations(chunk: Array, D: Array) -> Array:
+    """Several sums of the matrices of a chunk, with weights D of shape (m, k): (rows, k, columns).
+
+    Row by row, since BLAS is slow on the product of a few rows with long ones.
+    """
+    return np.asarray(np.matmul(D.T, chunk.transpose(1, 0, 2)))
 
 
 def as_slice(index: Index) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,9 @@ from scipy.linalg.blas import dsyrk
 
 from .._component import Array
 from .._linalg import Matrix
+
+if TYPE_CHECKING:
+    from .shared import SharedSweeps
 
 Index = NDArray[np.intp]
 
@@ -113,6 +117,10 @@ class Bank(ABC):
     def best_order(self, samples: Index) -> Index:
         """Some samples in the order in which :meth:`take` makes the fastest bank of them."""
         return samples
+
+    def shared(self, sets: Sequence[Index]) -> SharedSweeps | None:
+        """Sweeps for several sets of samples at once; None where they would save nothing."""
+        return None
 
     @abstractmethod
     def take(self, samples: Index) -> Bank:

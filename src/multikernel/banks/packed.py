@@ -15,22 +15,24 @@ from .._gram_stack import GramStack
 from .._linalg import Matrix, SingleMatrix
 from .._memory import available_memory, check_memory
 from ._tiles import (
+    WIDEST,
     as_slice,
     chunk_size,
     chunks,
     fill,
     forms,
+    pieces,
     run_edges,
     runs_of,
     times,
     transposed_times,
 )
 from .base import Bank, Index
+from .shared import SharedSweeps
 
 _MAX_PARTS = 32  # and tiles of 528 pairs
 _MIN_TILE = 1 << 16  # entries, below which tiles cost more than copies of some samples
 _DECADES = 12  # from one to the mean diagonals of kernels that single precision can hold
-_WIDEST = 1e20  # weight whose products with such kernels it can hold, or its inverse
 _MOST = 0.7  # share of kernels above which it costs less to sweep over all
 
 
@@ -180,7 +182,7 @@ class PackedBank(Bank):
     def combine_roughly(self, d: Array) -> Matrix:
         """The combined matrix, in single precision where the sums of the bank are and it fits."""
         size = float(np.abs(d).max(initial=0.0))
-        if self._sums == np.float64 or not 1 / _WIDEST <= size <= _WIDEST:
+        if self._sums == np.float64 or not 1 / WIDEST <= size <= WIDEST:
             return self.combine(d)
         return SingleMatrix(self._combine(d, np.float32))
 
@@ -192,7 +194,7 @@ class PackedBank(Bank):
         d, size = self._fitting(d)
         for tile, rows, columns in self._each_tile():
             total = np.zeros(tile[0].size, self._sums)
-            for index, flat in self._pieces(tile, runs):
+            for index, flat in pieces(tile, runs, self._sums):
                 if flat.flags.c_contiguous:
                     total = gemv(1.0, flat.T, d[index], beta=1.0, y=total, overwrite_y=True)
                 else:  # every so many kernels of a bank
@@ -268,7 +270,7 @@ class PackedBank(Bank):
         out = np.zeros(self.n_kernels)
         for tile, rows, columns in self._each_tile():
             twice = 1.0 if rows == columns else 2.0  # a tile off the diagonal stands for two
-            for index, flat in self._pieces(tile, [range(self.n_kernels)]):
+            for index, flat in pieces(tile, [range(self.n_kernels)], self._sums):
                 out[index] += twice * forms(flat, a[rows], a[columns])
         return np.maximum(size * size * out, 0.0)
 
@@ -279,7 +281,7 @@ class PackedBank(Bank):
         for tile, rows, columns in self._each_tile():
             S, size = self._fitting(between(rows, columns).ravel())
             twice = 1.0 if rows == columns else 2.0  # a tile off the diagonal stands for two
-            for index, flat in self._pieces(tile, [range(self.n_kernels)]):
+            for index, flat in pieces(tile, [range(self.n_kernels)], self._sums):
                 out[index] += twice * size * (flat @ S).astype(np.float64, copy=False)
         return out
 
@@ -290,7 +292,7 @@ class PackedBank(Bank):
         for tile, rows, columns in self._each_tile():
             factor = np.outer(s[rows] ** 2, s[columns] ** 2).ravel()
             twice = 1.0 if rows == columns else 2.0  # a tile off the diagonal stands for two
-            for index, flat in self._pieces(tile, [range(self.n_kernels)]):
+            for index, flat in pieces(tile, [range(self.n_kernels)], self._sums):
                 squares[index] += twice * np.einsum("mi,mi,i->m", flat, flat, factor)
         return squares
 
@@ -321,8 +323,7 @@ class PackedBank(Bank):
         sizes, edges = np.diff(cuts), np.unique(cuts).tolist()
         pairs = zip(self._tiles, self._pairs(), strict=True)
         kept = [(tile, i, j) for tile, (i, j) in pairs if sizes[i] and sizes[j]]
-        whole = np.array_equal(sizes[sizes > 0], np.diff(self._edges)[sizes > 0])
-        if whole and np.all(np.diff(places) > 0):
+        if np.all(np.diff(places) > 0) and self._has_whole_runs(places):
             return self._view(edges, [tile for tile, _, _ in kept], order)
         part = object.__new__(PackedBank)
         part._allocate(edges, self.n_kernels, self.dtype)
@@ -335,6 +336,20 @@ class PackedBank(Bank):
             flat, out_flat = (array.reshape(self.n_kernels, -1) for array in (tile, out))
             np.take(flat, entries, axis=1, out=out_flat, mode="clip")
         return part
+
+    def shared(self, sets: Sequence[Index]) -> SharedSweeps | None:
+        """Sweeps for several sets of samples at once, where all are made of whole runs.
+
+        The samples of a set are those of :meth:`best_order`.
+        """
+        places = [s if self._place is None else self._place[s] for s in sets]
+        whole = all(np.all(np.diff(p) > 0) and self._has_whole_runs(p) for p in places)
+        return SharedSweeps(list(self._each_tile()), self._sums, places) if whole else None
+
+    def _has_whole_runs(self, places: Index) -> bool:
+        """Whether increasing places are those of whole runs."""
+        sizes, full = np.diff(np.searchsorted(places, self._edges)), np.diff(self._edges)
+        return np.array_equal(sizes[sizes > 0], full[sizes > 0])
 
     def rough(self) -> PackedBank:
         """A copy in single precision whose sums are too, where memory is free for it.
@@ -393,15 +408,6 @@ class PackedBank(Bank):
         runs = [slice(start, stop) for start, stop in pairwise(self._edges)]
         for tile, (i, j) in zip(self._tiles, self._pairs(), strict=True):
             yield tile, runs[i], runs[j]
-
-    def _pieces(self, tile: Array, runs: list[range]) -> Iterator[tuple[slice, Array]]:
-        """Runs of kernels as rows: in place, or converted in cache-sized pieces."""
-        size = len(tile) if tile.dtype == self._sums else chunk_size(tile)
-        for run in runs:
-            for start in range(run.start, run.stop, size):
-                index = slice(start, min(start + size, run.stop))
-                piece = tile[index].astype(self._sums, copy=False)
-                yield index, piece.reshape(len(piece), -1)
 
 
 def _cut(entries: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
