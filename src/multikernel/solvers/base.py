@@ -18,6 +18,7 @@ from .._warnings import warn
 from ..banks import AtomBank, Bank, PackedBank
 from ..losses import Loss
 from ..regularizers import Regularizer
+from .asks import Steps, Sweep, answered
 
 _ZERO_SUM = 1e-12  # relative to the sum of absolute values
 _FINE = 1e-3  # of the longest scale of a dual point: how exactly the best is sought
@@ -276,24 +277,6 @@ def _project_box_hyperplane(alpha: Array, lower: Array, upper: Array) -> Array:
     return inside
 
 
-class Sweep(NamedTuple):
-    r"""The forms :math:`\alpha^\top K_m \alpha` of dual coefficients and, if known, the products.
-
-    Attributes
-    ----------
-    G : array of shape (n_kernels,)
-    V : array of shape (n_kernels, n, n_outputs) or None
-        The products :math:`K_m \alpha`.
-    """
-
-    G: Array
-    V: Array | None
-
-    def scaled(self, c: float) -> Sweep:
-        r"""The same for :math:`c\,\alpha`."""
-        return Sweep(c**2 * self.G, None if self.V is None else c * self.V)
-
-
 @dataclass(frozen=True)
 class Solution:
     """What a solver found, with its certificate.
@@ -475,16 +458,23 @@ class Solver(Component):
         With ``keep_sweep`` the solution remembers products with all kernels, if it has them, which
         spare the next fit of a path its first pass.
         """
+        return answered(self.steps(problem, start, keep_sweep=keep_sweep), problem.bank)
+
+    def steps(
+        self, problem: Problem, start: Solution | None = None, *, keep_sweep: bool = False
+    ) -> Steps[Solution]:
+        """The same, asking for sweeps over the bank of the problem; see :mod:`.asks`."""
         problem.check()
         reduced, T = problem.without_atoms
         if lack := self.missing(reduced):
             raise TypeError(f"{type(self).__name__} needs {lack}; use solver='auto'.")
-        if start is not None and T is not None:
-            start = replace(start, weights=_atom_weights(start, T))
-        solution = self._solve(reduced, start)
+        if T is None:
+            solution = yield from self._steps(problem, start)
+        else:
+            start = None if start is None else replace(start, weights=_atom_weights(start, T))
+            solution = expand_atoms(problem.bank, self._solve(reduced, start), T)
         if not keep_sweep:
             solution = replace(solution, sweep=None)
-        solution = expand_atoms(problem.bank, solution, T)
         if not solution.converged:
             warn(
                 f"{type(self).__name__} stopped after {solution.n_iter} iterations with relative "
@@ -497,6 +487,11 @@ class Solver(Component):
     def _solve(self, problem: Problem, start: Solution | None) -> Solution:
         """Minimise a problem whose parts have all that this solver requires."""
 
+    def _steps(self, problem: Problem, start: Solution | None) -> Steps[Solution]:
+        """The same, as steps: here all in one, which asks for nothing."""
+        yield from ()
+        return self._solve(problem, start)
+
 
 def expand_atoms(bank: Bank, solution: Solution, T: Array | None) -> Solution:
     """The solution in the kernels of the bank, from one in their mixtures."""
@@ -504,7 +499,8 @@ def expand_atoms(bank: Bank, solution: Solution, T: Array | None) -> Solution:
         return solution
     d = T.T @ solution.weights  # d = Tᵀ d̃
     sq_norms = d**2 * bank.quadratic(solution.dual_coef)
-    return replace(solution, weights=d, sq_norms=sq_norms, atom_weights=solution.weights)
+    of_atoms = {"atom_weights": solution.weights, "sweep": None}  # its sweep was over mixtures
+    return replace(solution, weights=d, sq_norms=sq_norms, **of_atoms)
 
 
 def _atom_weights(start: Solution, T: Array) -> Array:

@@ -11,7 +11,8 @@ from scipy.optimize import minimize_scalar
 from .._component import Array
 from .._linalg import add_low_rank
 from ._curvature import Kernel, LowRankSum
-from .base import Lack, Problem, Progress, Solution, Solver, Sweep
+from .asks import Combination, Forms, Products, Steps, Sweep, answered
+from .base import Lack, Problem, Progress, Solution, Solver
 from .fixed_weights import Start, fit_fixed_weights
 
 _SAME = 1e-9  # relative; a start this near to where its products belong may use them
@@ -51,33 +52,39 @@ class DualNewton(Solver):
         return super().missing(problem)
 
     def _solve(self, problem: Problem, start: Solution | None) -> Solution:
+        return answered(self._steps(problem, start), problem.bank)
+
+    def _steps(self, problem: Problem, start: Solution | None) -> Steps[Solution]:
         regularizer, progress = problem.regularizer, Progress(problem, self.tol)
-        point = _first_point(problem, start)
-        share = 0.3 if problem.loss.smooth else 0.01  # of the gap: how well a model is solved
+        point = yield from _first_point(problem, start)
+        share = 0.1 if problem.loss.smooth else 0.01  # of the gap: how well a model is solved
         least = 0.1 * self.tol
         b: Array | float = 0.0 if start is None else start.intercept
         near: Start | None = None  # where the last model of coupled outputs was minimal
         for _ in range(self.max_iter):
-            alpha, G = point.alpha, point.G
+            alpha, G, V = point
             d = problem.without_noise(regularizer.dual_weights(G), alpha, G)
-            if point.V is None:
-                K = _combined(problem, d)  # K(d) = Σ d_m K_m
+            if V is None:
+                K = yield _combined(problem, d)  # K(d) = Σ d_m K_m
                 f = K @ alpha
             else:
-                f = np.tensordot(d, point.V, axes=1)  # Σ d_m K_m α
+                f = np.tensordot(d, V, axes=1)  # Σ d_m K_m α
             b = problem.best_intercept(f, near=b)
             progress.record(d, alpha, b, G, f)
             if progress.converged:
                 break
-            B = _curved(K if point.V is None else _combined(problem, d), problem, point)
+            if V is not None:
+                K = yield _combined(problem, d)
+            B = yield from _curved(K, problem, point)
             model = replace(problem, offset=problem.known + f - B @ alpha)  # B α⁺ + (K_d − B) α
             tol = float(np.clip(share * progress.gap, least, 1.0))
             machine = fit_fixed_weights(model, B, tol, near or Start(alpha, b))
-            b = machine.b
+            b, alpha = machine.b, machine.alpha
             near = machine.point if problem.loss.couples_outputs else None
-            last, point = point, _sweep(problem, machine.alpha, d)
+            del K, B, machine  # large, while others take their turn
+            last, point = point, (yield from _swept(alpha, d))
             if problem.dual_objective(*point[:2]) <= problem.dual_objective(*last[:2]):
-                point = _best_between(problem, last, point)
+                point = yield from _best_between(problem, last, point)
                 share, least = 0.1 * share, max(0.1 * least, _FINEST)  # a closer look at the model
         return _with_sweep(progress.solution(self), point)
 
@@ -93,15 +100,13 @@ class _Point(NamedTuple):
         return _Point(c * self.alpha, c**2 * self.G, None if self.V is None else c * self.V)
 
 
-def _sweep(problem: Problem, alpha: Array, d: Array) -> _Point:
+def _swept(alpha: Array, d: Array) -> Steps[_Point]:
     """One pass over the bank: for G alone, or for V too where most kernels are in use."""
-    if np.mean(d > 0) < _MOSTLY:
-        return _Point(alpha, problem.bank.quadratic(alpha), None)
-    V = problem.bank.apply(alpha)
-    return _Point(alpha, np.maximum(np.tensordot(V, alpha, axes=2), 0.0), V)
+    sweep = yield Forms(alpha, products=bool(np.mean(d > 0) >= _MOSTLY))
+    return _Point(alpha, *sweep)
 
 
-def _first_point(problem: Problem, start: Solution | None) -> _Point:
+def _first_point(problem: Problem, start: Solution | None) -> Steps[_Point]:
     """The earlier solution, the constant predictor or the first machine, scaled along its ray."""
     d = problem.regularizer.initial_weights(problem.bank.n_kernels)
     if start is not None:
@@ -112,8 +117,9 @@ def _first_point(problem: Problem, start: Solution | None) -> _Point:
     elif problem.regularizer.sparse:
         alpha = problem.constant_predictor()[1]
     else:
-        alpha = fit_fixed_weights(problem, _combined(problem, d), 0.1).alpha
-    point = _sweep(problem, alpha, d)
+        K = yield _combined(problem, d)
+        alpha = fit_fixed_weights(problem, K, 0.1).alpha
+    point = yield from _swept(alpha, d)
     return point.scaled(problem.best_scale(point.alpha, point.G))
 
 
@@ -124,21 +130,19 @@ def _with_sweep(solution: Solution, last: _Point) -> Solution:
     return replace(solution, sweep=Sweep(last.G, last.V))
 
 
-def _combined(problem: Problem, d: Array) -> Any:
-    """The combined kernel, with no more digits than the bank has."""
-    if problem.loss.couples_outputs:
-        return problem.bank.combine(d)
-    return problem.bank.combine_roughly(d)
+def _combined(problem: Problem, d: Array) -> Combination:
+    """The combined kernel, with no more digits than the bank has where products need no more."""
+    return Combination(d, roughly=not problem.loss.couples_outputs)
 
 
-def _curved(K: Any, problem: Problem, point: _Point) -> Kernel:
+def _curved(K: Any, problem: Problem, point: _Point) -> Steps[Kernel]:
     r"""The matrix :math:`B = K + 2 V (\partial d / \partial G) V^\top`; K is overwritten."""
     D, U, s = problem.regularizer.dual_curvature(point.G)
     bent = np.flatnonzero((D != 0) | (U != 0).any(axis=1))
     if not len(bent):
         B: Kernel = K
         return B
-    V = problem.bank.apply(point.alpha, bent) if point.V is None else point.V[bent]
+    V = (yield Products(point.alpha, bent)) if point.V is None else point.V[bent]
     V = V.reshape(len(bent), -1)  # one row K_m α per kernel
     V = np.vstack([V, U[bent].T @ V])  # then the coupling directions
     scales = 2 * np.concatenate([D[bent], s])
@@ -147,11 +151,11 @@ def _curved(K: Any, problem: Problem, point: _Point) -> Kernel:
     return add_low_rank(K, V, scales)
 
 
-def _best_between(problem: Problem, old: _Point, new: _Point) -> _Point:
+def _best_between(problem: Problem, old: _Point, new: _Point) -> Steps[_Point]:
     """The point of largest dual on the segment between two."""
     step = new.alpha - old.alpha
-    G_half = problem.bank.quadratic(old.alpha + 0.5 * step)
-    bend = 2 * (new.G + old.G) - 4 * G_half  # G(s) = G + s·slope + s²·bend, a parabola
+    half = yield Forms(old.alpha + 0.5 * step)
+    bend = 2 * (new.G + old.G) - 4 * half.G  # G(s) = G + s·slope + s²·bend, a parabola
     slope = new.G - old.G - bend
 
     def along(s: float) -> _Point:
