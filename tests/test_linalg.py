@@ -48,13 +48,16 @@ def test_definite_systems_are_solved(n, rough, rng):
     assert np.linalg.norm((x - exact) * scale) <= 0.02 * np.linalg.norm(r / scale)
 
 
-def test_rough_systems_are_corrected_once(rng):
+@pytest.mark.parametrize(("small", "corrected"), [(1.0, False), (0.01, True)])
+def test_rough_systems_are_corrected_once_unless_five_digits_are_right(small, corrected, rng):
     Z, r = rng.normal(size=(80, 30)), rng.normal(size=(80, 1))
-    exact = np.linalg.solve(Z @ Z.T + np.eye(80), r)
-    single = np.linalg.solve((Z @ Z.T + np.eye(80)).astype(np.float32), r.astype(np.float32))
-    x = DefiniteSystem(Z @ Z.T, np.ones(80), rough=True).solve(r)
-    assert np.abs(x - exact).max() < 0.01 * np.abs(single - exact).max()
-    assert np.any(x != DefiniteSystem(Z @ Z.T, np.ones(80)).solve(r))
+    A = Z @ Z.T + small * np.eye(80)
+    system = DefiniteSystem(Z @ Z.T, np.full(80, small), rough=True)
+    x, uncorrected = system.solve(r), system._roughly(r)
+    left, before = (np.linalg.norm(r - A @ x) / np.linalg.norm(r) for x in (x, uncorrected))
+    assert left <= 1e-5
+    assert (left < 0.01 * before) == corrected
+    assert np.any(x != DefiniteSystem(Z @ Z.T, np.full(80, small)).solve(r))
 
 
 @pytest.mark.parametrize("small", [1e-7, 1e-12])
@@ -77,7 +80,7 @@ def test_columns_of_different_size_are_solved_each_to_its_digits(rng):
     r = rng.normal(size=(80, 3)) * [1e30, 1.0, 1e-30]
     x = DefiniteSystem(A, np.ones(80), rough=True).solve(r)
     exact = np.linalg.solve(A + np.eye(80), r)
-    assert np.all(np.abs(x - exact).max(axis=0) <= 1e-8 * np.abs(exact).max(axis=0))
+    assert np.all(np.abs(x - exact).max(axis=0) <= 1e-4 * np.abs(exact).max(axis=0))
 
 
 def test_products_of_single_precision_keep_the_size_of_every_column(rng):

@@ -14,6 +14,7 @@ from ._component import Array
 Cholesky: TypeAlias = tuple[Array, bool]
 _FIRST_JITTER = 1e-14  # relative to the mean diagonal; rounding of a positive semi-definite matrix
 _CORRECTED = 0.1  # of a right-hand side: what a rough solution may leave to be corrected
+_SETTLED = 1e-5  # and what it may leave for good
 _SMALL = 64  # rows below which single precision saves nothing
 _BLOCK = 256  # rows of a matrix that are mirrored at a time
 _MAX_EXCHANGES = 60
@@ -81,8 +82,8 @@ class DefiniteSystem:
     diagonal : array of shape (n,)
         Positive.
     rough : bool, default=False
-        Factorise in single precision, at half the cost, and correct every solution once in double
-        precision. Where that is not enough for two digits, the factor is made anew.
+        Factorise in single precision, at half the cost, for residuals of five digits; those of
+        fewer are corrected once or, below one digit, the factor is made anew.
     """
 
     def __init__(self, A: Matrix, diagonal: Array, rough: bool = False) -> None:
@@ -97,6 +98,8 @@ class DefiniteSystem:
             x = self._roughly(r)
             rest = r - self.A @ x - self.diagonal[:, np.newaxis] * x
             left, whole = (np.linalg.norm(self.scale * part, axis=0) for part in (rest, r))
+            if np.all(left <= _SETTLED * whole):
+                return x
             if np.all(left <= _CORRECTED * whole):
                 return x + self._roughly(rest)
             self._single, self._factor = None, self._exact_cholesky()
