@@ -18,7 +18,7 @@ _TOLERANCE = {4: 1e-5, 8: 1e-8}  # relative, by bytes per number: what rounding 
 _SHOWN = 1e-3  # of the tolerance: how much of it a product with a random vector may show
 _LARGE = 512  # samples from which a factor in single precision is tried first
 _FEW = 64  # samples up to which all are looked at
-_MANY = 512  # the most samples that are
+_MANY = 256  # the most samples that are
 _WIDEST = 1e15  # diagonal entry whose products are numbers in single precision, or its inverse
 _ROUNDED = 1e-4  # of the largest eigenvalue, which a few decimals explain
 _SINGLE = 1e-6  # its rounding, relative to the diagonal and the root of the number of samples
@@ -106,7 +106,7 @@ def look_like_grams(K: Array, *, definite: bool = True) -> bool:
 
 
 def looked_at(n: int) -> slice:
-    """The samples on which a matrix is first tested: all of a few, a third, or 512 of many."""
+    """The samples on which a matrix is first tested: all of a few, a third, or 256 of many."""
     return slice(None, None, 1 if n <= _FEW else max(3, -(-n // _MANY)))
 
 

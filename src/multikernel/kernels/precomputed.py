@@ -64,7 +64,7 @@ class PrecomputedKernels(Kernels):
         Refuse indefinite Gram matrices, at the cost of one Cholesky factorisation each. From 512
         samples on it is done in single precision, where eigenvalues above -1e-6 √n times the
         largest diagonal entry pass. Estimators test matrices of more than 64 samples on a third
-        of them first, or on up to 512, and then, on all samples, those that get a weight and those
+        of them first, or on up to 256, and then, on all samples, those that get a weight and those
         for which αᵀKα ≤ 0, with the dual coefficients α of the model. An indefinite matrix that
         gets no weight although αᵀKα > 0 may be left out without a word.
 
