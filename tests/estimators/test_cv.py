@@ -437,18 +437,19 @@ def test_folds_that_single_precision_cannot_settle_are_fitted_anew(table, monkey
     X, y = table
     run, banks = PathPlan.run, []
 
-    def seen(plan, problems, fold):
-        banks.append(problems[0].bank.dtype)
-        result = run(plan, problems, fold)
-        return result._replace(n_unsettled=int(banks == 2 * ["float32"]))
+    def seen(plan, problems, folds):
+        banks.append((problems[0].bank.dtype, len(folds)))
+        results = run(plan, problems, folds)
+        unsettled = int(banks == [("float32", 3)])
+        return [*results[:-1], results[-1]._replace(n_unsettled=unsettled)]
 
     monkeypatch.setattr(PathPlan, "run", seen)
     kernels = KernelSet(SOURCES, [RBF([0.3, 1.0])])
     rough = MKLRegressorCV(kernels, Cs=CS, cv=3).fit(X, y)
-    assert banks == 3 * ["float32"] + ["float64"]
+    assert banks == [("float32", 3), ("float64", 1)]
     banks.clear()
     exact = MKLRegressorCV(kernels, Cs=CS, cv=3, cv_tol=1e-4).fit(X, y)
-    assert banks == 3 * ["float64"]
+    assert banks == [("float64", 3)]
     assert_allclose(rough.scores_, exact.scores_, atol=0.02)  # the root of cv_tol
     assert_allclose(rough.predict(X), exact.predict(X), atol=1e-3)
 
@@ -510,7 +511,7 @@ def test_first_steps_are_on_the_rough_kernels(rng, monkeypatch):
     solver = DualNewton(tol=1e-8)
     start = replace(solver.solve(problem), dual_coef=rng.normal(size=(30, 1)))
     assert Chosen(problem).near(solver) is None
-    assert Chosen(problem, bank, start, 1e-2).near(solver) is start
+    assert Chosen(problem, bank, start).near(solver) is start
     rough, seen, solve = bank.rough(), [], DualNewton.solve
 
     def spy(self, problem, start):
@@ -518,11 +519,11 @@ def test_first_steps_are_on_the_rough_kernels(rng, monkeypatch):
         return solve(self, problem, start)
 
     monkeypatch.setattr(DualNewton, "solve", spy)
-    near = Chosen(problem, rough, start, 1e-2).near(replace(solver, max_iter=1))  # no warning
+    near = Chosen(problem, rough, start).near(replace(solver, max_iter=1))  # no warning
     assert near.n_iter == 1
-    assert seen == [(rough, start, 1e-2)]
+    assert seen == [(rough, start, 1e-4)]
     monkeypatch.setattr(ElasticNet, "convex", False)  # where the start decides on the minimum
-    assert Chosen(problem, rough, start, 1e-2).near(solver) is None
+    assert Chosen(problem, rough, start).near(solver) is None
 
 
 def test_unfinished_fits_are_counted(table):

@@ -59,6 +59,7 @@ def test_the_flaw_is_hidden_from_the_first_look(flawed):
         MKLClassifier("precomputed", regularizer="lp"),
         MKLClassifier("precomputed", loss="squared_hinge", regularizer="uniform", C=1e4),
         MKLClassifierCV("precomputed"),
+        MKLClassifier("precomputed", regularizer="wedge"),  # solved on mixtures of kernels
         ProbabilisticMKLClassifier("precomputed"),
         BayesianMKLClassifier("precomputed"),
     ],

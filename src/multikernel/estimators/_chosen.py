@@ -6,11 +6,13 @@ import warnings
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..banks import Bank
 from ..solvers import Problem, Solution, Solver
+
+_ROUGH = 1e-4  # gap down to which a bank in single precision can be trusted
+_MAX_STEPS = 10  # on it, which are half as dear as those on the exact one
 
 
 class Chosen(NamedTuple):
@@ -22,14 +24,11 @@ class Chosen(NamedTuple):
     bank : Bank, optional
         The same kernels as those of the problem, perhaps less exact, for the first steps.
     start : Solution, optional
-    tol : float
-        Where the first steps end.
     """
 
     problem: Problem
     bank: Bank | None = None
     start: Solution | None = None
-    tol: float = np.inf
 
     def near(self, solver: Solver) -> Solution | None:
         """A solution from which the last steps begin; None where minima may differ by the start."""
@@ -39,5 +38,6 @@ class Chosen(NamedTuple):
             return self.start
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the last steps have the last word
-            coarse = replace(solver, tol=max(solver.tol, self.tol))
+            few = min(solver.max_iter, _MAX_STEPS)
+            coarse = replace(solver, tol=max(solver.tol, _ROUGH), max_iter=few)
             return coarse.solve(replace(self.problem, bank=self.bank), self.start)

@@ -9,12 +9,12 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils import check_scalar
+from sklearn.utils import check_scalar, gen_even_slices
 
 from .._component import Array
 from .._warnings import warn
@@ -125,7 +125,7 @@ class SelectsParameters(BaseMKL):
         models = zip(*[result.solutions[self.best_index_] for result in results], strict=True)
         starts = [mean_of_folds(m, [result.train for result in results], len(y)) for m in models]
         return [
-            Chosen(replace(problem, C=best.C, regularizer=regularizer), bank, start, self.cv_tol)
+            Chosen(replace(problem, C=best.C, regularizer=regularizer), bank, start)
             for problem, start in zip(problems, starts, strict=True)
         ]
 
@@ -133,8 +133,10 @@ class SelectsParameters(BaseMKL):
         self, plan: PathPlan, problems: list[Problem], folds: list[Fold]
     ) -> list[FoldResult]:
         """What every fold finds, by as many workers as the user asks for."""
-        run = delayed(plan.run)
-        return list(Parallel(n_jobs=self.n_jobs)(run(problems, fold) for fold in folds))
+        run, n_groups = delayed(plan.run), min(len(folds), effective_n_jobs(self.n_jobs))
+        groups = [folds[group] for group in gen_even_slices(len(folds), n_groups)]
+        found = Parallel(n_jobs=self.n_jobs)(run(problems, group) for group in groups)
+        return [result for group in found for result in group]
 
     def _check_folds(self, problems: list[Problem], folds: list[Fold]) -> None:
         """Refuse folds in which a model could not be fitted or scored."""
