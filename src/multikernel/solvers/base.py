@@ -499,8 +499,8 @@ def expand_atoms(bank: Bank, solution: Solution, T: Array | None) -> Solution:
         return solution
     d = T.T @ solution.weights  # d = Tᵀ d̃
     sq_norms = d**2 * bank.quadratic(solution.dual_coef)
-    of_atoms = {"atom_weights": solution.weights, "sweep": None}  # its sweep was over mixtures
-    return replace(solution, weights=d, sq_norms=sq_norms, **of_atoms)
+    solution = replace(solution, atom_weights=solution.weights, sweep=None)  # of mixtures
+    return replace(solution, weights=d, sq_norms=sq_norms)
 
 
 def _atom_weights(start: Solution, T: Array) -> Array:
