@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -112,8 +113,12 @@ def looked_at(n: int) -> slice:
 
 def _random_vector(K: Array) -> Array:
     """Normal numbers, the same for all matrices of a size, by a seed from which no data come."""
-    v = np.random.default_rng(_SEED).normal(size=K.shape[-1])
-    return np.asarray(v, np.result_type(K.dtype, np.float16))
+    return np.asarray(_normal_numbers(K.shape[-1]), np.result_type(K.dtype, np.float16))
+
+
+@lru_cache(maxsize=1)
+def _normal_numbers(n: int) -> Array:
+    return np.random.default_rng(_SEED).normal(size=n)
 
 
 def _products(K: Array, v: Array) -> tuple[Array, Array]:
