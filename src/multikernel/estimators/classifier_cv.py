@@ -65,14 +65,15 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
         Relative duality gap of the fits that are compared. Where C is so small that a constant is
         nearly as good, scores are rough at the default; 1e-6 gives those of a grid search. From
         1e-3 on, smooth losses are fitted in single precision where C is moderate, with half the
-        memory of the bank again while it lasts.
+        memory of the bank again while it lasts. Up to a quarter more is for folds side by side.
     max_iter : int, default=200
         Iterations after which to stop with a warning. A solver given as an object has its own.
     dtype : {"float64", "float32"}, default="float64"
         Storage of the Gram matrices; float32 takes half the memory. It is accurate on centred
         kernels ("variance", "center"); factors of linear kernels stay in float64.
     n_jobs : int, default=None
-        Folds to fit at the same time, through joblib.
+        Processes to divide the folds among, through joblib. Folds of one process share each sweep
+        over the kernels.
     verbose : int, default=0
         1 reports the result of fit, 2 its steps, through the logger ``multikernel``.
     random_state : int, RandomState or None, default=None
@@ -143,7 +144,8 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
     Notes
     -----
     Kernels are computed once; every fold works on a slice of the same bank and follows a path of
-    increasing C, each fit started from the last. Widths and normalisations of kernels, which no
+    increasing C, each fit started from the last. Folds go side by side, so that each sweep over the
+    kernels serves all of them. Widths and normalisations of kernels, which no
     label enters, are therefore those of all samples given to ``fit``; regularizers that learn from
     labels do so on the training samples of the fold. To judge the whole, put it into an outer
     cross-validation: ``best_score_`` is the best of many and so too good.
