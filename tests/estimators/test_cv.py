@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import weakref
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import (
@@ -20,6 +22,7 @@ from sklearn.model_selection import (
     GroupKFold,
     KFold,
     LeaveOneGroupOut,
+    ShuffleSplit,
     StratifiedKFold,
     StratifiedShuffleSplit,
     cross_val_score,
@@ -44,6 +47,8 @@ from multikernel import (
     mkl_path,
 )
 from multikernel.banks import packed
+from multikernel.banks.shared import SharedSweeps
+from multikernel.estimators import _fold_paths
 from multikernel.estimators._chosen import Chosen
 from multikernel.estimators._cross_validation import CrossValidation
 from multikernel.estimators._fold_paths import PathPlan
@@ -615,3 +620,72 @@ def test_a_path_is_for_estimators_with_a_C(table):
         mkl_path(kind(SOURCES), *table, Cs=[0.1, 1.0]) for kind in (MKLRegressor, MKLRegressorCV)
     ]
     assert_allclose(paths[1].weights, paths[0].weights)
+
+
+@pytest.fixture
+def shared_table(rng):
+    """Enough samples and kernels for folds that share their sweeps."""
+    X = rng.normal(size=(160, 6))
+    kernels = KernelSet({f"s{j}": [j] for j in range(6)}, [RBF(np.logspace(-1, 1, 12).tolist())])
+    return kernels, X, np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=160)
+
+
+def batches_seen(monkeypatch, most=None):
+    """The sizes of the batches of paths that share sweeps, as they come."""
+    seen, together = [], _fold_paths.answered_together
+
+    def spy(steps, sweeps, sets):
+        seen.append((len(steps), list(sets)))
+        return together(steps, sweeps, sets)
+
+    monkeypatch.setattr(_fold_paths, "answered_together", spy)
+    if most is not None:
+        monkeypatch.setattr(SharedSweeps, "most", lambda sweeps, n_outputs: most)
+    return seen
+
+
+@pytest.mark.parametrize("cv_tol", [3e-3, 1e-6])
+def test_folds_share_sweeps_and_find_what_each_finds_alone(shared_table, monkeypatch, cv_tol):
+    kernels, X, y = shared_table
+    seen = batches_seen(monkeypatch)
+    grid = {"l1_ratio": [0.3, 0.8]}
+    model = MKLRegressorCV(kernels, Cs=CS, cv=4, regularizer_grid=grid, cv_tol=cv_tol)
+    together = clone(model).fit(X, y)
+    assert seen == [(8, [0, 0, 1, 1, 2, 2, 3, 3])]
+    seen = batches_seen(monkeypatch, most=3)
+    batched = clone(model).fit(X, y)
+    assert seen == [(3, [0, 0, 1]), (3, [1, 2, 2]), (2, [3, 3])]
+    seen = batches_seen(monkeypatch, most=1)
+    alone = clone(model).fit(X, y)
+    assert seen == []
+    for other in (batched, alone):
+        assert_allclose(other.scores_, together.scores_, atol=cv_tol)
+        assert other.best_params_ == together.best_params_
+        assert_allclose(other.objective_, together.objective_, rtol=2e-6)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 9])
+def test_workers_get_neighbouring_folds(shared_table, n_jobs):
+    kernels, X, y = shared_table
+    with parallel_config("threading"):
+        model = MKLRegressorCV(kernels, Cs=CS, cv=5, n_jobs=n_jobs, cv_tol=1e-6).fit(X, y)
+    one = MKLRegressorCV(kernels, Cs=CS, cv=5, cv_tol=1e-6).fit(X, y)
+    assert_allclose(model.scores_, one.scores_, atol=1e-5)
+
+
+def test_copies_of_folds_live_one_at_a_time(shared_table, monkeypatch):
+    """Folds that cut through parts of the bank are copies, each as large as the bank."""
+    kernels, X, y = shared_table
+    take, alive, most = PackedBank.take, weakref.WeakSet(), []
+
+    def counted(bank, samples):
+        part = take(bank, samples)
+        alive.add(part)
+        most.append(len(alive))
+        return part
+
+    monkeypatch.setattr(PackedBank, "take", counted)
+    cv = ShuffleSplit(40, random_state=0)
+    MKLRegressorCV(kernels, Cs=[0.1, 1.0], cv=cv).fit(X, y)
+    assert len(most) == 40
+    assert max(most) <= 2

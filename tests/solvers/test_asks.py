@@ -7,7 +7,9 @@ import pytest
 from helpers import draw_targets
 from numpy.testing import assert_allclose
 
+from multikernel._linalg import SingleMatrix
 from multikernel.banks import PackedBank, packed
+from multikernel.banks.shared import SharedSweeps
 from multikernel.losses import EpsilonInsensitive, Hinge, Logistic, Multinomial, Squared
 from multikernel.regularizers import BlockNorm, ElasticNet, LpNorm, Uniform, Wedge
 from multikernel.solvers import DualNewton, NewtonWeights, Problem, choose_solver, path_steps
@@ -23,8 +25,8 @@ from multikernel.solvers.asks import (
 N, M, CS = 80, 12, [0.05, 0.5, 5.0]
 
 
-def folds(rng, loss, regularizer):
-    """A problem on every fold of a bank, and the sweeps that they may share."""
+def whole_bank(rng):
+    """A bank in four parts, and the samples of its folds."""
     Z = rng.normal(size=(M, N, 3))
     parts = np.array_split(rng.permutation(N), 4)
     with pytest.MonkeyPatch.context() as patch:
@@ -32,8 +34,13 @@ def folds(rng, loss, regularizer):
         bank = PackedBank(N, M, parts=parts)
     for m in range(M):
         bank.set_kernel(m, np.exp(-((Z[m][:, None] - Z[m][None]) ** 2).sum(-1) / 6))
+    return bank, [bank.best_order(np.setdiff1d(np.arange(N), part)) for part in parts]
+
+
+def folds(rng, loss, regularizer):
+    """A problem on every fold of a bank, and the sweeps that they may share."""
+    bank, trains = whole_bank(rng)
     y = draw_targets(loss.y_domain, rng, N, 3 if loss.couples_outputs else 1)
-    trains = [bank.best_order(np.setdiff1d(np.arange(N), part)) for part in parts]
     problems = [Problem(bank.take(t), y[t], loss, regularizer) for t in trains]
     return problems, bank.shared(trains)
 
@@ -61,6 +68,25 @@ def test_outputs_that_are_coupled_may_ask_together_too(rng):
     together = answered_together([solver.steps(p) for p in problems], sweeps, range(4))
     for one, two in zip(alone, together, strict=True):
         assert_allclose(two.objective, one.objective, rtol=1e-6)
+
+
+def test_folds_in_single_precision_get_matrices_in_it(rng, monkeypatch):
+    problems, _ = folds(rng, Logistic(), ElasticNet(0.5))
+    combine, seen = SharedSweeps.combine, []
+
+    def spy(sweeps, sets, ds, roughly):
+        Ks = combine(sweeps, sets, ds, roughly)
+        seen.extend(type(K) for K in Ks)
+        return Ks
+
+    monkeypatch.setattr(SharedSweeps, "combine", spy)
+    bank, trains = whole_bank(rng)
+    bank = bank.rough()
+    rough = [replace(p, bank=bank.take(t)) for p, t in zip(problems, trains, strict=True)]
+    solver = DualNewton(tol=1e-3)
+    found = answered_together([solver.steps(p) for p in rough], bank.shared(trains), range(4))
+    assert set(seen) == {SingleMatrix}
+    assert all(solution.converged for solution in found)
 
 
 def test_four_folds_together_take_fewer_passes_than_one_alone_takes_twice(rng):

@@ -136,7 +136,6 @@ class BaseMKL(Documented, BaseEstimator):
             del chosen  # and with it the memory of rough kernels
             solutions = list(map(self._solve, problems, starts))
         self._vouch(problems[0].bank, solutions)
-        solutions = [replace(solution, sweep=None) for solution in solutions]
         self.loss_, self.regularizer_ = loss, problems[0].regularizer
         self._publish(problems, solutions, kept, len(cost))
         LOGGER.info(
@@ -203,8 +202,9 @@ class BaseMKL(Documented, BaseEstimator):
         """
         if not self.kernels_.glanced_:
             return
-        owing = np.vstack([self._shape_weights(_owing(bank, s)) for s in solutions])
-        self.kernels_.vouch(np.flatnonzero(owing.any(axis=0)))
+        owing = [(s.weights != 0) | (bank.quadratic(s.dual_coef) <= 0) for s in solutions]
+        shaped = np.vstack([self._shape_weights(mask) for mask in owing])
+        self.kernels_.vouch(np.flatnonzero(shaped.any(axis=0)))
 
     @contextmanager
     def _naming_indefinite(self) -> Iterator[None]:
@@ -225,7 +225,7 @@ class BaseMKL(Documented, BaseEstimator):
         return replace(problem, regularizer=problem.regularizer.for_training(problem, sources))
 
     def _solve(self, problem: Problem, start: Solution | None) -> Solution:
-        solution = self._make_solver(problem).solve(problem, start, keep_sweep=True)
+        solution = self._make_solver(problem).solve(problem, start)
         reason = explain_solver(problem) if _is_automatic(self.solver) else ""
         return replace(solution, reason=reason)
 
@@ -348,13 +348,6 @@ class BaseMKL(Documented, BaseEstimator):
     def _table_labels(self) -> list[dict[str, Any]]:
         """What tells the rows of ``weights_`` apart, where there are several."""
         return [{}]
-
-
-def _owing(bank: Bank, solution: Solution) -> Array:
-    r"""One for kernels with a weight, or for which :math:`\alpha^\top K_m \alpha \le 0`, else 0."""
-    alpha, sweep = solution.dual_coef, solution.sweep
-    G = bank.quadratic(alpha) if sweep is None else sweep.G
-    return np.where((solution.weights != 0) | (G <= 0), 1.0, 0.0)
 
 
 def make_solver(given: Any, problem: Problem, tol: float, max_iter: int) -> Solver:

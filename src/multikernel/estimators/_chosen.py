@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..banks import Bank
 from ..solvers import Problem, Solution, Solver
 
-_ROUGH = 1e-4  # gap down to which a bank in single precision can be trusted
+_TRUSTED = 1e-4  # gap down to which a bank in single precision can be trusted
 _MAX_STEPS = 10  # on it, which are half as dear as those on the exact one
 
 
@@ -39,5 +39,5 @@ class Chosen(NamedTuple):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the last steps have the last word
             few = min(solver.max_iter, _MAX_STEPS)
-            coarse = replace(solver, tol=max(solver.tol, _ROUGH), max_iter=few)
+            coarse = replace(solver, tol=max(solver.tol, _TRUSTED), max_iter=few)
             return coarse.solve(replace(self.problem, bank=self.bank), self.start)

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
 from .._component import Array
+from ..banks import Bank
 from ..banks.base import Index
 from ..banks.shared import SharedSweeps
 from ..regularizers import Regularizer
@@ -57,35 +58,48 @@ class PathPlan:
 
     def run(self, problems: Sequence[Problem], folds: Sequence[Fold]) -> list[FoldResult]:
         """Fit the training samples of some folds and predict their test samples."""
-        bank = problems[0].bank
+        bank, n_outputs = problems[0].bank, problems[0].y.shape[1]
         trains = [bank.best_order(train) for train, _ in folds]
-        parts = [[restrict(problem, train) for problem in problems] for train in trains]
+        sweeps = bank.shared(trains)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # counted in the results
-            paths = iter(self._paths(parts, bank.shared(trains)))
-        results = []
-        for train, (_, test) in zip(trains, folds, strict=True):
-            of_fold = [[next(paths) for _ in problems] for _ in self.regularizers]
-            results.append(_result(problems, of_fold, train, test))
+            if sweeps is not None and (most := sweeps.most(n_outputs)) > 1:
+                paths = self._together(problems, trains, sweeps, most)
+            else:
+                paths = [path for train in trains for path in self._alone(problems, train)]
+        per_fold, results = len(paths) // len(folds), []
+        for k, (train, (_, test)) in enumerate(zip(trains, folds, strict=True)):
+            own = paths[k * per_fold : (k + 1) * per_fold]
+            results.append(_result(problems, own, train, test))
         return results
 
-    def _paths(
-        self, parts: list[list[Problem]], sweeps: SharedSweeps | None
+    def _together(
+        self, problems: Sequence[Problem], trains: list[Index], sweeps: SharedSweeps, most: int
     ) -> list[list[Solution]]:
-        """The solutions for every C, by fold, then regularizer, then problem."""
-        asking = [
-            (k, part, regularizer)
-            for k, problems in enumerate(parts)
-            for regularizer in self.regularizers
-            for part in problems
+        """Paths by fold, then regularizer, then problem; so many at a time share their sweeps."""
+        bank = problems[0].bank
+        steps = [
+            (k, path)
+            for k, train in enumerate(trains)
+            for path in self._paths(problems, train, bank.take(train))
         ]
-        if sweeps is None or (most := sweeps.most(parts[0][0].y.shape[1])) < 2:
-            return [answered(self._path(part, r), part.bank) for _, part, r in asking]
         found: list[list[Solution]] = []
-        for batch in gen_batches(len(asking), most):
-            steps = [self._path(part, regularizer) for _, part, regularizer in asking[batch]]
-            found += answered_together(steps, sweeps, [k for k, _, _ in asking[batch]])
+        for batch in gen_batches(len(steps), most):
+            sets, paths = zip(*steps[batch], strict=True)
+            found += answered_together(paths, sweeps, sets)
         return found
+
+    def _alone(self, problems: Sequence[Problem], train: Index) -> list[list[Solution]]:
+        """Paths by regularizer, then problem, of one fold, on a bank that may be a copy."""
+        own = problems[0].bank.take(train)
+        return [answered(path, own) for path in self._paths(problems, train, own)]
+
+    def _paths(
+        self, problems: Sequence[Problem], train: Index, own: Bank
+    ) -> list[Steps[list[Solution]]]:
+        """What is to be solved on the training samples of a fold."""
+        parts = [restrict(problem, train, own) for problem in problems]
+        return [self._path(part, r) for r in self.regularizers for part in parts]
 
     def _path(self, part: Problem, regularizer: Regularizer) -> Steps[list[Solution]]:
         """The solutions of a problem for every C."""
@@ -99,17 +113,18 @@ class PathPlan:
 
 
 def _result(
-    problems: Sequence[Problem], paths: list[list[list[Solution]]], train: Index, test: Index
+    problems: Sequence[Problem], paths: list[list[Solution]], train: Index, test: Index
 ) -> FoldResult:
-    """What a fold has found: for every regularizer and problem its solutions along C."""
-    outputs = []
-    for of_regularizer in paths:
+    """What a fold has found, from solutions along C by regularizer and then problem."""
+    outputs, found, count = [], [], len(problems)
+    for of_regularizer in (paths[i : i + count] for i in range(0, len(paths), count)):
         F = [
             decisions(problem.bank, path, train, test)
             for problem, path in zip(problems, of_regularizer, strict=True)
         ]
         outputs.append([np.hstack(at_C) for at_C in zip(*F, strict=True)])
-    solutions = _by_C([[list(at_C) for at_C in zip(*part, strict=True)] for part in paths])
+        found.append([list(at_C) for at_C in zip(*of_regularizer, strict=True)])
+    solutions = _by_C(found)
     active = [np.mean([np.count_nonzero(s.weights) for s in models]) for models in solutions]
     n_unsettled = sum(not s.converged for models in solutions for s in models)
     return FoldResult(_by_C(outputs), active, n_unsettled, train, solutions)

@@ -15,12 +15,12 @@ from ..solvers import Problem, Solution
 _MAX_ENTRIES = 8_000_000  # of the products of all kernels with the coefficients of some solutions
 
 
-def restrict(problem: Problem, samples: Index) -> Problem:
-    """The same problem on some of the samples."""
+def restrict(problem: Problem, samples: Index, bank: Bank | None = None) -> Problem:
+    """The same problem on some of the samples, or on the bank of them if there is one."""
     s = problem.sample_weight
     return replace(
         problem,
-        bank=problem.bank.take(samples),
+        bank=bank or problem.bank.take(samples),
         y=problem.y[samples],
         sample_weight=None if s is None else s[samples],
     )

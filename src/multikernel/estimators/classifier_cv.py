@@ -65,7 +65,7 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
         Relative duality gap of the fits that are compared. Where C is so small that a constant is
         nearly as good, scores are rough at the default; 1e-6 gives those of a grid search. From
         1e-3 on, smooth losses are fitted in single precision where C is moderate, with half the
-        memory of the bank again while it lasts. Up to a quarter more is for folds side by side.
+        memory of the bank again while it lasts. Folds side by side take up to as much.
     max_iter : int, default=200
         Iterations after which to stop with a warning. A solver given as an object has its own.
     dtype : {"float64", "float32"}, default="float64"
@@ -73,7 +73,8 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
         kernels ("variance", "center"); factors of linear kernels stay in float64.
     n_jobs : int, default=None
         Processes to divide the folds among, through joblib. Folds of one process share each sweep
-        over the kernels.
+        over the kernels; how they are divided changes scores by less than ``cv_tol`` does.
+        Starting processes takes seconds, so that only longer fits gain by them.
     verbose : int, default=0
         1 reports the result of fit, 2 its steps, through the logger ``multikernel``.
     random_state : int, RandomState or None, default=None

@@ -21,6 +21,29 @@ from ..banks.shared import SharedSweeps
 T = TypeVar("T")
 
 
+class Sweep(NamedTuple):
+    r"""The forms :math:`\alpha^\top K_m \alpha` of dual coefficients and, if known, the products.
+
+    Attributes
+    ----------
+    G : array of shape (n_kernels,)
+    V : array of shape (n_kernels, n, n_outputs) or None
+        The products :math:`K_m \alpha`.
+    """
+
+    G: Array
+    V: Array | None
+
+    @classmethod
+    def from_products(cls, alpha: Array, V: Array) -> Sweep:
+        """The sweep whose products are known."""
+        return cls(np.maximum(np.tensordot(V, alpha, axes=2), 0.0), V)
+
+    def scaled(self, c: float) -> Sweep:
+        r"""The same for :math:`c\,\alpha`."""
+        return Sweep(c**2 * self.G, None if self.V is None else c * self.V)
+
+
 class Ask(ABC):
     """A sweep that somebody waits for."""
 
@@ -75,29 +98,6 @@ class Products(Ask):
         wanted = np.unique(np.concatenate([ask.kernels for ask in asks]))
         found = sweeps.apply(sets, [ask.alpha for ask in asks], wanted)
         return [V[np.searchsorted(wanted, ask.kernels)] for ask, V in zip(asks, found, strict=True)]
-
-
-class Sweep(NamedTuple):
-    r"""The forms :math:`\alpha^\top K_m \alpha` of dual coefficients and, if known, the products.
-
-    Attributes
-    ----------
-    G : array of shape (n_kernels,)
-    V : array of shape (n_kernels, n, n_outputs) or None
-        The products :math:`K_m \alpha`.
-    """
-
-    G: Array
-    V: Array | None
-
-    @classmethod
-    def from_products(cls, alpha: Array, V: Array) -> Sweep:
-        """The sweep whose products are known."""
-        return cls(np.maximum(np.tensordot(V, alpha, axes=2), 0.0), V)
-
-    def scaled(self, c: float) -> Sweep:
-        r"""The same for :math:`c\,\alpha`."""
-        return Sweep(c**2 * self.G, None if self.V is None else c * self.V)
 
 
 @dataclass(frozen=True)

@@ -303,7 +303,7 @@ class Solution:
     converged : bool
         Whether gap <= tol.
     n_passes : float
-        Sweeps over the bank that were used.
+        Sweeps over the bank that were used, without those shared with other problems.
     history : dict of arrays
         ``objective``, ``gap``, ``n_passes`` and ``seconds`` after each iteration.
     solver : str
@@ -463,7 +463,7 @@ class Solver(Component):
     def steps(
         self, problem: Problem, start: Solution | None = None, *, keep_sweep: bool = False
     ) -> Steps[Solution]:
-        """The same, asking for sweeps over the bank of the problem; see :mod:`.asks`."""
+        """What :meth:`solve` does, as a generator that asks for sweeps: see :mod:`.asks`."""
         problem.check()
         reduced, T = problem.without_atoms
         if lack := self.missing(reduced):
@@ -488,7 +488,7 @@ class Solver(Component):
         """Minimise a problem whose parts have all that this solver requires."""
 
     def _steps(self, problem: Problem, start: Solution | None) -> Steps[Solution]:
-        """The same, as steps: here all in one, which asks for nothing."""
+        """What ``_solve`` does, as steps; a solver that has its own is these, not ``_solve``."""
         yield from ()
         return self._solve(problem, start)
 

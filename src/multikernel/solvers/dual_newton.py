@@ -131,7 +131,7 @@ def _with_sweep(solution: Solution, last: _Point) -> Solution:
 
 
 def _combined(problem: Problem, d: Array) -> Combination:
-    """The combined kernel, with no more digits than the bank has where products need no more."""
+    """The combined kernel; in double precision where outputs are coupled, whatever the bank's."""
     return Combination(d, roughly=not problem.loss.couples_outputs)
 
 

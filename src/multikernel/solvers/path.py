@@ -105,34 +105,27 @@ def regularization_path(
     >>> [int(np.sum(s.weights > 1e-6)) for s in path]
     [0, 1, 2]
     """
-    if not screen:
-        steps = path_steps(problem, Cs, solver or choose_solver(problem, tol=tol))
-        return answered(steps, problem.bank)
-    reduced, T = problem.without_atoms
-    solver = solver or choose_solver(reduced, tol=tol)
-    bounds = reduced.bank.eigenvalue_bounds()
-    solutions: list[Solution] = []
-    start: Solution | None = None
-    for C, C_next in zip(Cs, [*Cs[1:], 1.0], strict=True):
-        solution = _solve_with_screening(solver, replace(reduced, C=float(C)), start, bounds)
-        solutions.append(expand_atoms(problem.bank, solution, T))
-        start = _rescaled(solution, float(C_next) / float(C))
-    return solutions
+    steps = path_steps(problem, Cs, solver or choose_solver(problem, tol=tol), screen=screen)
+    return answered(steps, problem.bank)
 
 
 def path_steps(
-    problem: Problem, Cs: Sequence[float] | Array, solver: Solver
+    problem: Problem, Cs: Sequence[float] | Array, solver: Solver, *, screen: bool = False
 ) -> Steps[list[Solution]]:
-    """The path without screening, as steps that ask for sweeps over the bank of the problem."""
+    """The path of :func:`regularization_path`, asking for sweeps over the bank of the problem."""
     reduced, T = problem.without_atoms
     if T is not None:  # mixtures of kernels answer for themselves
-        path = answered(path_steps(reduced, Cs, solver), reduced.bank)
+        path = answered(path_steps(reduced, Cs, solver, screen=screen), reduced.bank)
         return [expand_atoms(problem.bank, solution, T) for solution in path]
+    bounds = problem.bank.eigenvalue_bounds() if screen else None
     solutions: list[Solution] = []
     start: Solution | None = None
     for C, C_next in zip(Cs, [*Cs[1:], 1.0], strict=True):
         at_C = replace(problem, C=float(C))
-        solution = yield from solver.steps(at_C, start, keep_sweep=True)
+        if bounds is None:
+            solution = yield from solver.steps(at_C, start, keep_sweep=True)
+        else:
+            solution = _solve_with_screening(solver, at_C, start, bounds)
         solutions.append(replace(solution, sweep=None))
         start = _rescaled(solution, float(C_next) / float(C))
     return solutions
