@@ -463,7 +463,7 @@ class Solver(Component):
     def steps(
         self, problem: Problem, start: Solution | None = None, *, keep_sweep: bool = False
     ) -> Steps[Solution]:
-        """What :meth:`solve` does, as a generator that asks for sweeps: see :mod:`.asks`."""
+        """What :meth:`solve` does, as a generator that asks for its sweeps over the kernels."""
         problem.check()
         reduced, T = problem.without_atoms
         if lack := self.missing(reduced):
