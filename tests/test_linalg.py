@@ -48,7 +48,7 @@ def test_definite_systems_are_solved(n, rough, rng):
     assert np.linalg.norm((x - exact) * scale) <= 0.02 * np.linalg.norm(r / scale)
 
 
-@pytest.mark.parametrize(("small", "corrected"), [(1.0, False), (0.01, True)])
+@pytest.mark.parametrize(("small", "corrected"), [(10.0, False), (0.01, True)])
 def test_rough_systems_are_corrected_once_unless_five_digits_are_right(small, corrected, rng):
     Z, r = rng.normal(size=(80, 30)), rng.normal(size=(80, 1))
     A = Z @ Z.T + small * np.eye(80)

@@ -66,7 +66,7 @@ class SingleMatrix:
 
     def __matmul__(self, A: Array) -> Array:
         """The product with A, right to six digits or so."""
-        size = _column_sizes(A)
+        size = column_sizes(A)
         return np.asarray(size * (self.entries @ (A / size).astype(np.float32)))
 
 
@@ -127,12 +127,12 @@ class DefiniteSystem:
 
     def _roughly(self, r: Array) -> Array:
         scaled = self.scale * r  # D^-½ r
-        size = _column_sizes(scaled)
+        size = column_sizes(scaled)
         x: Array = cho_solve(self._single, (scaled / size).astype(np.float32), check_finite=False)
         return np.asarray(size * self.scale * x)
 
 
-def _column_sizes(A: Array) -> Array:
+def column_sizes(A: Array) -> Array:
     """The numbers by which to divide columns so that they fit into single precision."""
     size = np.abs(A).max(axis=0, initial=0.0)
     return np.where(size == 0, 1.0, size)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._component import Array
-from .._linalg import Matrix, SingleMatrix
+from .._linalg import Matrix, SingleMatrix, column_sizes
 from .._memory import available_memory
 from ._tiles import (
     WIDEST,
@@ -40,8 +40,9 @@ class _Place(NamedTuple):
     @classmethod
     def of(cls, samples: Index, tiles: Sequence[Tile]) -> _Place:
         """The place of a set made of whole runs."""
-        runs = {rows.start for _, rows, _ in tiles}
-        return cls(samples, {int(i): at for at, i in enumerate(samples) if int(i) in runs})
+        runs = np.intersect1d([rows.start for _, rows, _ in tiles], samples)
+        places = np.searchsorted(samples, runs)
+        return cls(samples, dict(zip(runs.tolist(), places.tolist(), strict=True)))
 
     def holds(self, run: slice) -> bool:
         """Whether a run is in the set."""
@@ -177,6 +178,5 @@ class SharedSweeps:
         """Columns in the type of the sums, and the numbers they were divided by to fit into it."""
         if self._sums == np.float64:
             return A, np.ones(A.shape[1])
-        sizes = np.abs(A).max(axis=0, initial=0.0)
-        sizes[sizes == 0] = 1.0
+        sizes = column_sizes(A)
         return (A / sizes).astype(self._sums), sizes

@@ -73,7 +73,7 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
         kernels ("variance", "center"); factors of linear kernels stay in float64.
     n_jobs : int, default=None
         Processes to divide the folds among, through joblib. Folds of one process share each sweep
-        over the kernels; how they are divided changes scores by less than ``cv_tol`` does.
+        over the kernels; however they are divided, scores agree within what ``cv_tol`` allows.
         Starting processes takes seconds, so that only longer fits gain by them.
     verbose : int, default=0
         1 reports the result of fit, 2 its steps, through the logger ``multikernel``.
