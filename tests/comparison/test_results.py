@@ -161,6 +161,18 @@ def test_folds_with_nearly_uniform_weights_are_counted():
     ) in result.verdict
 
 
+def test_more_kernels_than_samples_are_remarked():
+    result = make({SUM: [0.8, 0.7], MKL: [0.9, 0.8]})
+    sentence = (
+        "2 kernels were weighted on 1 training samples: single weights are not identifiable, those "
+        "of sources say more."
+    )
+    assert sentence not in result.verdict
+    for record in result._of(MKL):
+        record["n_train"] = 1
+    assert sentence in result.verdict
+
+
 def test_stability_counts_how_often_a_kernel_is_used():
     result = make({MKL: [0.8, 0.9]})
     result.results[1] |= {"weights": [1.0, 0.0]}

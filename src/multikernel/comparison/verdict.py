@@ -31,7 +31,7 @@ def write_verdict(result: Comparison) -> list[str]:
     sentences = [_so_far(result) + _combining(result), *_of_one_class(result)]
     if result._n_common(result.headline, UNIFORM) > 1:
         sentences.append(_learned_weights(result))
-    sentences += [_sources(result), *_uniform_folds(result)]
+    sentences += [_sources(result), *_uniform_folds(result), *_many_kernels(result)]
     if (p := result.permutation_p_value) is not None:
         n = result.n_permutations
         sentences.append(
@@ -56,6 +56,18 @@ def _uniform_folds(result: Comparison) -> list[str]:
     return [
         f"On {n_flat} of {len(weights)} folds the chosen penalty leaves the weights nearly "
         "uniform: there they say little about sources."
+    ]
+
+
+def _many_kernels(result: Comparison) -> list[str]:
+    """Whether there are more kernels than samples to learn their weights from."""
+    learned = [r for r in result._of(result.headline) if r["weights"] is not None]
+    n_kernels, n_train = max(((len(r["weights"]), r["n_train"]) for r in learned), default=(0, 0))
+    if n_kernels <= n_train:
+        return []
+    return [
+        f"{n_kernels} kernels were weighted on {n_train} training samples: single weights are not "
+        "identifiable, those of sources say more."
     ]
 
 
