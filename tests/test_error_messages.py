@@ -202,3 +202,4 @@ def test_not_enough_memory(monkeypatch):
     assert needed == pytest.approx(20 * 50_000**2 * 8 / 2 / 1e9, rel=0.2)  # one triangle, in panels
     assert "but 16 GB are free" in message
     assert "dtype='float32', which takes half of it" in message
+    assert "a Nystroem map in a SourcePreparation (100 for each kernel take 800 MB)" in message

@@ -43,6 +43,7 @@ def available_memory() -> float:
 
 
 _ADVICE = "use fewer kernels or samples, or dtype='float32', which takes half of it"
+_COLUMNS = 100  # with which a kernel is approximated in an advice
 
 
 def check_memory(n_bytes: float, what: str, advice: str = _ADVICE) -> None:
@@ -52,3 +53,14 @@ def check_memory(n_bytes: float, what: str, advice: str = _ADVICE) -> None:
         raise MemoryError(
             f"{what} need {format_bytes(n_bytes)}, but {format_bytes(limit)} are free; {advice}."
         )
+
+
+def advise_on_grams(n_samples: int, n_kernels: int) -> str:
+    """What to do where Gram matrices do not fit."""
+    if n_samples <= 2 * _COLUMNS:  # half of a symmetric matrix has fewer entries
+        return _ADVICE
+    columns = format_bytes(8.0 * n_kernels * n_samples * _COLUMNS)
+    return (
+        f"{_ADVICE}, or linear kernels on the columns of a Nystroem map in a SourcePreparation "
+        f"({_COLUMNS} for each kernel take {columns})"
+    )

@@ -13,7 +13,7 @@ from scipy.linalg import get_blas_funcs
 from .._component import Array
 from .._gram_stack import GramStack
 from .._linalg import Matrix, SingleMatrix
-from .._memory import available_memory, check_memory
+from .._memory import advise_on_grams, available_memory, check_memory
 from ._tiles import (
     WIDEST,
     as_slice,
@@ -93,6 +93,7 @@ class PackedBank(Bank):
         check_memory(
             n_bytes,
             f"{n_kernels:,} kernels × {n_samples:,}² × {dtype.itemsize} B, packed symmetric,",
+            advise_on_grams(n_samples, n_kernels),
         )
         self.dtype, self._edges = dtype, edges
         entries = np.empty(n_bytes // dtype.itemsize, dtype)  # one array, which has large pages

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from .._component import Array
-from .._memory import available_memory, format_bytes
+from .._memory import advise_on_grams, available_memory, format_bytes
 from .._validation import check_distances, check_gram
 from ..kernels.normalize import feature_variance
 from ._errors import count
@@ -157,8 +157,7 @@ def _memory(n_samples: int, n_kernels: int) -> Iterator[Finding]:
         yield Finding(
             "problem",
             "memory",
-            f"{sum_}, but {format_bytes(free)} are free: use fewer kernels or samples, float32 "
-            "(half of it).",
+            f"{sum_}, but {format_bytes(free)} are free; {advise_on_grams(n_samples, n_kernels)}.",
         )
     else:
         much = needed > _MUCH * free
