@@ -348,6 +348,13 @@ def test_float32_sums_in_float64(rng):
     )
 
 
+def test_an_entry_that_float32_cannot_hold_is_named():
+    grams = np.stack([np.eye(5), 1e39 * np.eye(5)])
+    named = r"^Kernel 1 has an entry of size 1e\+39, but dtype='float32' holds "
+    with pytest.raises(ValueError, match=named):
+        PackedBank.from_grams(grams, dtype=np.float32)
+
+
 def test_packed_storage_is_near_half_the_square(rng):
     bank = PackedBank(512, 3)
     assert bank.nbytes <= 0.57 * 3 * 512**2 * 8

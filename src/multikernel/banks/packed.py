@@ -161,7 +161,7 @@ class PackedBank(Bank):
                     out[:] = stack.Ks.reshape(count, -1)[:, entries].reshape(out.shape)
                 stack.normalize(out, rows, columns)
                 if not direct:
-                    tile[where] = out
+                    _store(tile, where, out, stack.kernels)
 
     def _entries(self, rows: slice, columns: slice) -> Index | None:
         """Where the entries of a tile are in a matrix laid out in rows; None in their place."""
@@ -409,6 +409,19 @@ class PackedBank(Bank):
         runs = [slice(start, stop) for start, stop in pairwise(self._edges)]
         for tile, (i, j) in zip(self._tiles, self._pairs(), strict=True):
             yield tile, runs[i], runs[j]
+
+
+def _store(tile: Array, where: Any, entries: Array, kernels: Index) -> None:
+    try:
+        with np.errstate(over="raise"):
+            tile[where] = entries
+    except FloatingPointError:
+        largest = np.abs(entries).max(axis=(1, 2))
+        m, limit = np.argmax(largest), float(np.finfo(tile.dtype).max)
+        raise ValueError(
+            f"Kernel {kernels[m]} has an entry of size {largest[m]:.3g}, but dtype='{tile.dtype}' "
+            f"holds numbers up to {limit:.3g}; use dtype='float64', or normalize the kernels."
+        ) from None
 
 
 def _cut(entries: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
