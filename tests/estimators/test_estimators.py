@@ -616,6 +616,12 @@ def test_class_weights_that_leave_one_class_are_refused(rng):
         MKLClassifier(class_weight={0: 0, 1: 1}).fit(X, np.arange(20) % 2)
 
 
+def test_columns_far_from_zero_are_to_be_centred(rng):
+    """Products of such columns leave no digits of what tells samples apart."""
+    with pytest.warns(UserWarning, match="centre columns whose mean is far larger"):
+        MKLClassifier(Linear()).fit(1e9 + rng.normal(size=(20, 2)), np.arange(20) % 2)
+
+
 @pytest.mark.parametrize("level", [0.0, 1.0])
 @pytest.mark.parametrize("estimator", [MKLClassifier, MKLClassifierCV])
 def test_kernels_that_tell_no_samples_apart_are_said_to(estimator, level):

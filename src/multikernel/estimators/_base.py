@@ -165,7 +165,8 @@ class BaseMKL(Documented, BaseEstimator):
         if not bank.mean_diagonals().any():
             warn(
                 f"{type(self).__name__}: no kernel tells any two training samples apart (all are "
-                "zero once they are normalised), so that predictions are constant; check the data.",
+                "zero once they are normalised), so that predictions are constant; check the data, "
+                "and centre columns whose mean is far larger than their spread.",
                 UserWarning,
             )
         weights = None if np.all(cost == 1) else cost[kept]
