@@ -72,16 +72,20 @@ def solve_with_cvxpy(
 
 
 def _run_clarabel(problem: cp.Problem) -> None:
-    for settings in _ATTEMPTS:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Solution may be inaccurate")
-            try:
-                problem.solve(solver=cp.CLARABEL, **settings)
-            except cp.SolverError:
-                continue
-        if problem.status in ("optimal", "optimal_inaccurate"):
-            return
-    raise RuntimeError(f"Clarabel stopped with status {problem.status}.")
+    """Several attempts, of which that with the smallest residuals is kept."""
+    data, chain, inverse = problem.get_problem_data(cp.CLARABEL, solver_opts=_ATTEMPTS[0])
+    ends = [chain.solve_via_data(problem, data, solver_opts=dict(a)) for a in _ATTEMPTS]
+    best = min(ends, key=_residual)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")
+        problem.unpack_results(best, chain, inverse)
+    if problem.status not in ("optimal", "optimal_inaccurate"):
+        raise RuntimeError(f"Clarabel stopped with status {problem.status}.")
+
+
+def _residual(end: Any) -> float:
+    gap = abs(end.obj_val - end.obj_val_dual) / max(1.0, abs(end.obj_val))
+    return float(max(gap, end.r_prim, end.r_dual))
 
 
 def loss_terms(loss: Any, y: np.ndarray, z: Any) -> Any:
