@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.model_selection import StratifiedKFold
+from sklearn.svm import SVC
 from typer.testing import CliRunner
 
 import multikernel
@@ -102,6 +103,11 @@ def test_the_last_line_is_the_path_of_a_report(studies, monkeypatch, capsys):
     for study in studies:
         assert study.title in out
         assert str(study.comparison) in out
+    assert cli.main(["demo", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [entry["title"] for entry in found] == [study.title for study in studies]
+    assert found[0]["verdict"] == studies[0].comparison.verdict
+    assert found[1]["report"] == str(studies[1].report.resolve())
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path, capsys):
@@ -305,6 +311,7 @@ def test_report_is_rebuilt_from_the_folder(compared, tmp_path):
     out = invoke("report", folder).stdout
     assert Path(out.strip()) == (folder / "report.html").resolve()
     assert (folder / "report.html").read_bytes() == before
+    assert json.loads(invoke("report", folder, "--json").stdout) == {"report": out.strip()}
     assert "holds no comparison" in invoke("report", tmp_path, status=1).stderr
     (tmp_path / "fits").mkdir()
     assert "run the same multikernel compare" in invoke("report", tmp_path, status=1).stderr
@@ -381,6 +388,19 @@ def test_a_time_budget_leaves_a_partial_report_and_succeeds(study, tmp_path):
     result = invoke("compare", study, *TARGET, *QUICK, "--time-budget", "1e-9", "--out", out)
     assert "Too little was done" in result.stdout
     assert "Too little was done" in (out / "report.html").read_text("utf-8")
+    goes_on = f"the time budget is used up; the same command goes on from {out}"
+    assert goes_on in " ".join(result.stderr.split())
+
+
+def test_a_comparison_whose_headline_fails_exits_with_1(study, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise RuntimeError("the engine is off")
+
+    monkeypatch.setattr(multikernel.MKLClassifierCV, "fit", fail)
+    options = ["--models", "concatenated, linear", "--cv", 2, "--out", tmp_path / "out"]
+    result = invoke("compare", study, *TARGET, *options, status=1)
+    assert "Too little was done for a verdict: MKL, elastic net finished no fold." in result.stdout
+    assert "time budget" not in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -817,6 +837,16 @@ def test_a_misspelt_source_is_not_passed_over(model, tmp_path, name, words):
     (new / "rna.csv").rename(new / f"{name}.csv")
     options = ["--allow-missing", "--out", tmp_path / "p.csv"]
     assert words in invoke("predict", model, new, *options, status=1).stderr
+    assert not (tmp_path / "p.csv").exists()
+
+
+def test_a_model_of_unnamed_sources_is_refused_in_a_sentence(study, tmp_path, rng):
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
+    for k, fitted in enumerate([multikernel.MKLClassifier().fit(X, y), SVC().fit(X, y)]):
+        path = tmp_path / f"{k}.skops"
+        multikernel.save_model(fitted, path)
+        said = invoke("predict", path, study, "--out", tmp_path / "p.csv", status=1).stderr
+        assert f"This {type(fitted).__name__} was fitted to an array or one table, not to" in said
     assert not (tmp_path / "p.csv").exists()
 
 

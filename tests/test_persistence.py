@@ -681,7 +681,8 @@ def test_arrays_of_pickles_are_refused(tmp_path, sentinel, command):
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
         for name in old.namelist():
             new.writestr(name, payload.getvalue() if name.endswith(".npy") else old.read(name))
-    assert "is damaged" in refusal(out.getvalue(), tmp_path)
+    said = refusal(out.getvalue(), tmp_path)
+    assert said.endswith("is damaged: one of its arrays is a pickle, which is never opened.")
     assert not sentinel.exists()
 
 
@@ -699,10 +700,19 @@ def good_file():
     return Archive.of(mk.MKLClassifier(SOURCES).fit(X, LABELS), "m").data
 
 
+def test_a_stamp_that_is_no_table_is_refused(tmp_path):
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(good_file())) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, b"[]" if name == "multikernel.json" else old.read(name))
+    assert refusal(out.getvalue(), tmp_path).endswith("its stamp is not one of multikernel.")
+
+
 def test_damaged_files_are_refused_in_one_sentence(tmp_path):
     data = good_file()
     for cut in (0, 1, 10, len(data) // 2, len(data) - 30, len(data) - 1):
         assert "damaged" in refusal(data[:cut], tmp_path)
+    assert "damaged: it is no archive, or was cut short." in refusal(data[:500], tmp_path)
     noise = np.random.default_rng(0).bytes(5000)
     assert "damaged" in refusal(b"PK\x03\x04" + noise, tmp_path)
     assert "damaged" in refusal(b"x" + noise, tmp_path)

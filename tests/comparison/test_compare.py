@@ -210,6 +210,29 @@ def test_groups_stay_together_in_outer_and_inner_folds(problem):
         assert not set(numbers[train][inside]) & set(numbers[train][outside])
 
 
+def test_inner_folds_are_no_more_than_samples_of_a_class():
+    few = np.array([0, 0, 1, 1, 1, 1, 1, 1])
+    assert inner_folds(3, few, None, np.arange(8), "classification", 0).n_splits == 2
+    assert inner_folds(3, few, None, np.arange(8), "regression", 0).n_splits == 3
+    assert inner_folds(9, few, None, np.arange(7), "regression", 0).n_splits == 7
+
+
+def test_eight_samples_are_enough(rng):
+    y = np.repeat(["no", "yes"], 4)
+    X = {"a": rng.normal(size=(8, 2)) + 5 * (y == "yes")[:, None], "b": rng.normal(size=(8, 2))}
+    result = compare(X, y, **QUICK, cv=2)
+    assert result.complete
+    assert not result.failures
+    assert result.constant == [0.5, 0.5]
+
+
+def test_noise_is_no_better_than_a_constant(rng):
+    X = {"a": rng.normal(size=(40, 3)), "b": rng.normal(size=(40, 3))}
+    result = compare(X, rng.normal(size=40), **QUICK, cv=5, importance=False)
+    assert "is no better than a constant prediction, which reaches -0." in result.verdict[0]
+    assert sum(result.importance()["share"]) == pytest.approx(1.0)
+
+
 def test_inner_folds_are_shuffled():
     """Else targets that come sorted would be extrapolated."""
     splitter = inner_folds(3, np.arange(30.0), None, np.arange(20), "regression", 0)

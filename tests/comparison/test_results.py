@@ -164,13 +164,48 @@ def test_folds_with_nearly_uniform_weights_are_counted():
 def test_more_kernels_than_samples_are_remarked():
     result = make({SUM: [0.8, 0.7], MKL: [0.9, 0.8]})
     sentence = (
-        "2 kernels were weighted on 1 training samples: single weights are not identifiable, those "
-        "of sources say more."
+        "2 kernels were weighted on 1 training sample: single weights are not identifiable; those "
+        "of sources and the uniform sum say more."
     )
-    assert sentence not in result.verdict
-    for record in result._of(MKL):
-        record["n_train"] = 1
-    assert sentence in result.verdict
+    for n_train, many in [((80, 80), False), ((2, 2), False), ((80, 1), False), ((1, 1), True)]:
+        for record, n in zip(result._of(MKL), n_train, strict=True):
+            record["n_train"] = n
+        assert (sentence in result.verdict) == many
+
+
+def test_folds_on_which_no_kernel_got_a_weight_are_counted_and_not_averaged():
+    result = make({SUM: [0.8, 0.7, 0.7], MKL: [0.9, 0.8, 0.8]})
+    without = "On 2 of 3 folds no kernel got a weight."
+    assert without not in result.verdict
+    for record in result._of(MKL)[1:]:
+        record["weights"][:], record["shares"] = [0.0, 0.0], {"x": 0.0, "y": 0.0}
+    assert without in result.verdict
+    assert "Weight goes to x 75%, y 25%." in result.verdict
+    result._of(MKL)[0]["weights"][:] = [0.0, 0.0]
+    assert "No kernel got a weight on any fold, so no source can be said to matter." in (
+        result.verdict
+    )
+    assert not any("Weight goes to" in sentence for sentence in result.verdict)
+
+
+@pytest.mark.parametrize(
+    ("constant", "sentence"),
+    [
+        ([0.9, 0.8, 0.88], f"{MKL} is no better than a constant prediction, which reaches 0.860."),
+        ([0.9, 0.8, 0.82], f"{MKL} is not clearly better than a constant prediction, which "
+        "reaches 0.840 (better with probability 0."),
+        ([0.3, 0.3, 0.3], None),
+    ],
+)  # fmt: skip
+def test_a_model_that_is_no_better_than_a_constant_is_said_to_be(constant, sentence):
+    result = make({SUM: [0.9, 0.8, 0.8], MKL: [0.9, 0.8, 0.85]}, constant=constant)
+    if sentence is None:
+        assert not any("constant" in said for said in result.verdict)
+    else:
+        assert result.verdict[0].startswith(sentence)
+    half = replace(result, n_folds=6, constant=[*constant, 0.0, 0.0, 0.0], complete=False)
+    prefix = "So far, on 3 of 6 folds: "
+    assert half.verdict[0].removeprefix(prefix) == result.verdict[0]
 
 
 def test_stability_counts_how_often_a_kernel_is_used():

@@ -99,7 +99,7 @@ def test_stacked_files_keys_kinds_and_columns(toml, tmp_path):
     assert data.n_kernels("k") == 1
     wide = '[sources.k]\nfile = "mrna.csv"\nkind = "kernel"\n'
     with pytest.raises(
-        InputError, match=r"line 1, sources.k: mrna.csv is to hold a kernel .*4 row"
+        InputError, match=r"line 3, sources.k.kind: mrna.csv is to hold a kernel .*4 row"
     ):
         read_sources(toml(wide))
     lost = '[sources.k]\nfile = "part1.npz"\n'
@@ -141,7 +141,8 @@ COMPLAINTS = {
     ),
     "an endless budget": (
         GOOD + "time_budget = inf\n",
-        "data.toml, line 16, compare.time_budget: expected a positive number of seconds, got inf.",
+        "data.toml, line 16, compare.time_budget: expected a number of seconds, at least 0, "
+        "got inf.",
     ),
     "wrong task": (
         'task = "ranking"\n' + GOOD,
@@ -187,6 +188,18 @@ COMPLAINTS = {
     "a source that is no table": (
         "[sources]\nmrna = 'mrna.csv'\n",
         'data.toml, line 2, sources.mrna: expected a table with file = "...", got \'mrna.csv\'.',
+    ),
+    "a key where there are none": (
+        GOOD.replace('file = "mrna.csv"', 'file = "mrna.csv"\nkey = "X"'),
+        "data.toml, line 7, sources.mrna.key: mrna.csv holds one table; only .npz and .mat files",
+    ),
+    "a pattern of columns": (
+        GOOD.replace('file = "mrna.csv"', 'file = "mrna.csv"\ncolumns = "h*"'),
+        "data.toml, line 7, sources.mrna.columns: Source 'mrna': no column of mrna.csv is called",
+    ),
+    "a pattern of what to drop": (
+        GOOD.replace("visit_*", "vist_*"),
+        "data.toml, line 11, sources.clinical.drop: Source 'clinical': no column of clinical.csv",
     ),
     "no sources": ("[sources]\n", "data.toml, line 1, sources: names no source"),
     "kernels of a kernel": (

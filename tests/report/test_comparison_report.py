@@ -159,7 +159,7 @@ def test_many_kernels_and_folds_are_summed_up(comparison, tmp_path):
 
     results = [grown(r) for r in comparison.results if r["role"] == "model"]
     results += [r | {"fold": k} for r in results for k in range(2, 12)]
-    page = page_of(replace(comparison, results=results, n_folds=12), tmp_path)
+    page = page_of(replace(comparison, results=results, n_folds=12, constant=[]), tmp_path)
     assert "100 more rows are left out." in page
     assert "fold 11" not in page
     assert "fold 1" in page_of(comparison, tmp_path)

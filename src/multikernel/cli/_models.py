@@ -80,12 +80,12 @@ def levels_of(model: Any) -> Any:
 
     steps = [step for step in getattr(model, "steps", []) if isinstance(step[1], TextLevels)]
     known = steps[0][1].levels_ if steps else {}
-    return {str(name): known.get(str(name), {}) for name in _last(model).source_names_in_}
+    return {name: known.get(name, {}) for name in _sources(model)}
 
 
 def columns_of(model: Any) -> dict[str, list[str]]:
     """The columns that a model was fitted to, for :func:`multikernel.read_sources`."""
-    columns = {str(name): _columns(model, str(name)) for name in _last(model).source_names_in_}
+    columns = {name: _columns(model, name) for name in _sources(model)}
     return {name: known for name, known in columns.items() if known is not None}
 
 
@@ -117,7 +117,7 @@ def predict_table(model: Any, dataset: Dataset, *, allow_missing: bool = False) 
 
 def _check_names(model: Any, dataset: Dataset, allow_missing: bool) -> list[str]:
     """Refuse names of sources that do not fit; say, with a hint first, which are not used."""
-    names, known = list(dataset.tables), [str(name) for name in _last(model).source_names_in_]
+    names, known = list(dataset.tables), _sources(model)
     found = [name for name in names if name in known]
     others = [name for name in names if name not in known]
     lacking = [name for name in known if name not in names]
@@ -147,7 +147,7 @@ def _matching(model: Any, dataset: Dataset) -> Iterator[tuple[str, Any]]:
     """The sources that the model knows, with the columns that it was fitted to."""
     from ..comparison.inputs import refuse_infinite
 
-    known = {str(name) for name in _last(model).source_names_in_}
+    known = _sources(model)
     for name in [name for name in dataset.tables if name in known]:
         columns, table = _columns(model, name), dataset.tables[name]
         if columns is not None:
@@ -224,6 +224,17 @@ def _with_absent(model: Any, X: Any, notes: list[str]) -> Any:
         if lacking := int(np.sum(~X.has(name))):
             notes += [f"{lacking} of {len(X)} samples lack {name}; predicted without it."]
     return X
+
+
+def _sources(model: Any) -> list[str]:
+    """The names of the sources that a model was fitted to."""
+    names = getattr(_last(model), "source_names_in_", None)
+    if names is None:
+        raise ValueError(
+            f"This {type(_last(model)).__name__} was fitted to an array or one table, not to "
+            "sources by name as multikernel fit does; predict with it in Python."
+        )
+    return [str(name) for name in names]
 
 
 def _last(model: Any) -> Any:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 import math
 import sys
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
 
 INTERRUPTED = 130  # exit status
 
@@ -24,6 +28,24 @@ def records(frame: Any) -> list[dict[str, Any]]:
     """The rows of a DataFrame."""
     rows: list[dict[str, Any]] = frame.to_dict("records")
     return rows
+
+
+def of_comparison(result: Comparison, report: Path, notes: list[str]) -> dict[str, Any]:
+    """What a comparison found, for :func:`print_json`."""
+    return {
+        "complete": result.complete,
+        "task": result.task,
+        "scoring": result.scoring,
+        "verdict": result.verdict,
+        "models": records(result.frame()),
+        "importance": records(result.importance()),
+        "samples": {**result.samples, "all sources": result.n_complete},
+        "failures": result.failures,
+        "permutation_p_value": result.permutation_p_value,
+        "notes": notes,
+        "warnings": result.warnings,
+        "report": report.resolve(),
+    }
 
 
 def _plain(value: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from . import _options as options
 from ._needs import need
-from ._output import INTERRUPTED, print_json, records, say
+from ._output import INTERRUPTED, of_comparison, print_json, say
 
 if TYPE_CHECKING:
     from ._study import Outcome
@@ -105,33 +105,20 @@ def add_to(app: Any) -> None:
             say(goes_on)
             raise Exit(INTERRUPTED) from None
         if as_json:
-            print_json(_as_json(outcome))
+            print_json(of_comparison(outcome.comparison, outcome.report, outcome.notes))
         else:
             _print(outcome)
+        result = outcome.comparison
         if outcome.interrupted:
             say(goes_on)
             raise Exit(INTERRUPTED)
+        if not result.complete:
+            say(f"the time budget is used up; the same command goes on from {out}")
+        if result.headline not in result.models and result.failures:
+            raise Exit(1)
 
 
 def _print(outcome: "Outcome") -> None:
     result = outcome.comparison
     print(result)
     print(f"\n{outcome.report.resolve()}")
-
-
-def _as_json(outcome: "Outcome") -> dict[str, Any]:
-    result = outcome.comparison
-    return {
-        "complete": result.complete,
-        "task": result.task,
-        "scoring": result.scoring,
-        "verdict": result.verdict,
-        "models": records(result.frame()),
-        "importance": records(result.importance()),
-        "samples": {**result.samples, "all sources": result.n_complete},
-        "failures": result.failures,
-        "permutation_p_value": result.permutation_p_value,
-        "notes": outcome.notes,
-        "warnings": result.warnings,
-        "report": outcome.report.resolve(),
-    }

@@ -2,7 +2,9 @@
 
 from typing import Annotated, Any
 
+from . import _options as options
 from ._needs import need
+from ._output import of_comparison, print_json
 
 
 def add_to(app: Any) -> None:
@@ -12,6 +14,7 @@ def add_to(app: Any) -> None:
     @app.command()  # type: ignore[untyped-decorator]
     def demo(
         out: Annotated[str, Option(metavar="DIR", help="Folder of the reports.")] = ".demo",
+        as_json: Annotated[bool, options.as_json()] = False,
     ) -> None:
         """See what it does: which sources matter?
 
@@ -30,6 +33,10 @@ def add_to(app: Any) -> None:
 
         with show_progress() as progress:
             studies = run_demo(out, progress)
+        if as_json:
+            found = [of_comparison(study.comparison, study.report, []) for study in studies]
+            print_json([{"title": s.title, **f} for s, f in zip(studies, found, strict=True)])
+            return
         for study in studies:
             print(f"\n{study.title}\n\n{study.comparison}\n")
         for study in studies:

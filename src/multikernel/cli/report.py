@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Annotated, Any
 
+from . import _options as options
 from ._needs import need
+from ._output import print_json
 
 
 def add_to(app: Any) -> None:
@@ -15,6 +17,7 @@ def add_to(app: Any) -> None:
         folder: Annotated[
             Path, Argument(metavar="DIR", help="A folder of compare.", show_default=False)
         ],
+        as_json: Annotated[bool, options.as_json()] = False,
     ) -> None:
         """Write the report of a comparison again.
 
@@ -28,4 +31,8 @@ def add_to(app: Any) -> None:
         need("report", "jinja2", "matplotlib", "pandas")
         from ._study import rebuild_report
 
-        print(rebuild_report(folder).resolve())
+        written = rebuild_report(folder).resolve()
+        if as_json:
+            print_json({"report": written})
+        else:
+            print(written)

@@ -17,7 +17,7 @@ from .._component import Array
 from .._running import Progress, run_tasks
 from .._store import Store
 from .._threads import blas_threads
-from .folds import check_folds, inner_folds, make_folds
+from .folds import constant_scores, inner_folds, make_folds
 from .inputs import TASKS, check_groups, check_sources, check_targets, check_task
 from .models import Setting
 from .planning import Menu, make_plan
@@ -91,7 +91,8 @@ def compare(
     repeats : int, default=1
         How often to shuffle and split anew; for a number of folds only.
     inner_cv : int, default=3
-        Folds of the training part in which parameters are chosen, split in the same manner.
+        Folds of the training part in which parameters are chosen, split in the same manner; fewer
+        where a class has fewer samples there, or where there are fewer groups.
     scoring : str, optional
         Name of a score of scikit-learn, by which parameters are chosen, too; by default "accuracy"
         or "r2".
@@ -148,7 +149,7 @@ def compare(
     _check_numbers(repeats, inner_cv, n_permutations, rope, time_budget)
     _check_seed(random_state, repeats)
     folds = make_folds(y, groups, cv, repeats, task, random_state)
-    check_folds(folds, y, task, scoring)
+    constant = constant_scores(folds, y, task, scoring)
     if n_permutations:
         _check_permutable(y, groups)
     data = Data(X, y, groups, folds, scoring)
@@ -190,6 +191,7 @@ def compare(
         targets=y.tolist(),
         whole=with_infinities(outcome.results.get(len(tasks))),
         overlap=[[list(names), n] for names, n in summary.patterns.items()],
+        constant=constant,
     )
 
 

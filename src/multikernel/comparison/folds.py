@@ -60,9 +60,14 @@ def make_splitter(n_folds: int, labels: bool, grouped: bool, random_state: int) 
 def inner_folds(
     n_folds: int, y: Array, groups: Array | None, train: Any, task: str, random_state: int
 ) -> Any:
-    """How the training part of a fold is split to choose parameters: what estimators take as cv."""
+    """How the training part of a fold is split to choose parameters: what estimators take as cv.
+
+    There are no more folds than samples of the rarest class, or groups.
+    """
     labels = task == "classification"
     if groups is None:
+        sizes = np.unique(y[train], return_counts=True)[1] if labels else len(train)
+        n_folds = max(2, min(n_folds, int(np.min(sizes))))
         return make_splitter(n_folds, labels, False, random_state)
     own = groups[train]
     if len(np.unique(own)) < 2:
@@ -75,11 +80,15 @@ def inner_folds(
     return list(splitter.split(np.zeros(len(train)), y[train], own))
 
 
-def check_folds(folds: list[Fold], y: Array, task: str, scoring: str) -> None:
-    """Refuse folds in which a model could not be fitted, or the score not be computed."""
+def constant_scores(folds: list[Fold], y: Array, task: str, scoring: str) -> list[float]:
+    """What a constant, the most frequent class or the mean of training, scores on every fold.
+
+    Folds in which a model could not be fitted, or the score not be computed, are refused.
+    """
     scorer = get_scorer(scoring)
     classifying = task == "classification"
     dummy = DummyClassifier(strategy="prior") if classifying else DummyRegressor()
+    scores = []
     for k, (train, test) in enumerate(folds):
         if classifying:
             _check_classes(k, y, train)
@@ -92,6 +101,8 @@ def check_folds(folds: list[Fold], y: Array, task: str, scoring: str) -> None:
                 f"The score {scoring!r} is not defined on fold {k}, with "
                 f"{_describe(y[test], classifying)} to test; use larger folds or another scoring."
             )
+        scores.append(score)
+    return scores
 
 
 def _try_score(scorer: Any, model: Any, y: Array) -> float:

@@ -71,6 +71,9 @@ class Comparison:
         same, and the columns that its linear kernels go by.
     overlap : list
         Pairs of sources and the number of samples that have exactly these.
+    constant : list of float
+        What a constant prediction, the most frequent class or the mean of the training part,
+        scores on every fold.
     """
 
     task: str
@@ -90,6 +93,7 @@ class Comparison:
     targets: list[Any] = field(default_factory=list, repr=False)
     whole: dict[str, Any] | None = field(default=None, repr=False)
     overlap: list[Any] = field(default_factory=list, repr=False)
+    constant: list[float] = field(default_factory=list, repr=False)
 
     @property
     def models(self) -> list[str]:
@@ -281,10 +285,13 @@ class Comparison:
         """
         differences = self._by_fold(first, _source_alone(second))
         differences = differences - self._by_fold(second, _source_alone(first))
-        done = np.isfinite(differences)
-        sizes = [(r["n_train"], r["n_test"]) for r in first if done[r["fold"]]]
-        n_train, n_test = np.mean(sizes, axis=0) if sizes else (np.nan, np.nan)
-        return differences[done], float(n_train), float(n_test)
+        return _known(differences, first)
+
+    def _above_constant(self) -> tuple[Array, float, float]:
+        """How far the headline model is above a constant, as :meth:`_paired` has it."""
+        found = self._of(self.headline)
+        constant = np.array(self.constant or [np.nan] * self.n_folds)
+        return _known(self._by_fold(found) - constant, found)
 
     def _n_common(self, first: str, second: str) -> int:
         """On how many folds both can be compared."""
@@ -304,3 +311,11 @@ class Comparison:
 def _source_alone(found: Sequence[Result]) -> str | None:
     """The source that a model sees alone, None where it sees others."""
     return found[0]["source"] if found and found[0]["role"] == "alone" else None
+
+
+def _known(differences: Array, found: Sequence[Result]) -> tuple[Array, float, float]:
+    """The differences of the folds that are done, and the mean sizes of these folds."""
+    done = np.isfinite(differences)
+    sizes = [(r["n_train"], r["n_test"]) for r in found if done[r["fold"]]]
+    n_train, n_test = np.mean(sizes, axis=0) if sizes else (np.nan, np.nan)
+    return differences[done], float(n_train), float(n_test)

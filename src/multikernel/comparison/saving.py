@@ -13,7 +13,7 @@ import numpy as np
 
 from .._atomic import write_atomically
 
-RESULTS_FORMAT = 4  # of what is kept of a fit
+RESULTS_FORMAT = 5  # of what is kept of a fit
 FILE_NAME = "comparison.json"  # in a folder
 _NUMBER = (int, float)
 _NOTHING = type(None)
@@ -37,6 +37,7 @@ _FIELDS: dict[str, Any] = {
     "targets": list,
     "whole": (dict, _NOTHING),
     "overlap": list,
+    "constant": list,
 }
 
 # What every result holds, by name.
@@ -120,6 +121,8 @@ def read_content(path: str | os.PathLike[str]) -> dict[str, Any]:
     content.pop("format", None)
     if fault := _fault(content, _FIELDS):
         raise _refusal(path, fault)
+    if content["constant"] and len(content["constant"]) != content["n_folds"]:
+        raise _refusal(path, "'constant' has not a score for every fold")
     for k, result in enumerate(content["results"]):
         if fault := _result_fault(result, content):
             raise _refusal(path, f"in result {k} {fault}")

@@ -61,9 +61,10 @@ def source_rows(result: Comparison) -> list[dict[str, Any]]:
 
 def _source_row(result: Comparison, source: str, headline: list[Result]) -> dict[str, Any]:
     alone, without = result._about("alone", source), result._about("without", source)
+    learned = [r for r in headline if any(r["weights"] or ())] or headline
     row = {
         "source": source,
-        "share": _mean([r["shares"][source] for r in headline if source in (r["shares"] or {})]),
+        "share": _mean([r["shares"][source] for r in learned if source in (r["shares"] or {})]),
         "permuted": _mean(
             [r["permuted"][source] for r in headline if source in (r["permuted"] or {})]
         ),

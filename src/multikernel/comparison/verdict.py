@@ -9,6 +9,7 @@ import numpy as np
 
 from .insides import nearly_uniform
 from .models import UNIFORM
+from .statistics import practical_equivalence
 from .tables import source_rows
 
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ def write_verdict(result: Comparison) -> list[str]:
     if result.headline not in result.models:
         sentences = [f"Too little was done for a verdict: {result.headline} finished no fold."]
         return sentences + _reservations(result)
-    sentences = [_so_far(result) + _combining(result), *_of_one_class(result)]
+    sentences = [*_no_better(result), _combining(result), *_of_one_class(result)]
+    sentences[0] = _so_far(result) + sentences[0]
     if result._n_common(result.headline, UNIFORM) > 1:
         sentences.append(_learned_weights(result))
-    sentences += [_sources(result), *_uniform_folds(result), *_many_kernels(result)]
+    sentences += [*_sources(result), *_uniform_folds(result), *_many_kernels(result)]
     if (p := result.permutation_p_value) is not None:
         n = result.n_permutations
         sentences.append(
@@ -47,9 +49,25 @@ def _so_far(result: Comparison) -> str:
     return f"So far, on {n_done} of {result.n_folds} folds: " * (n_done < result.n_folds)
 
 
+def _no_better(result: Comparison) -> list[str]:
+    """Whether the headline model predicts at all."""
+    differences, n_train, n_test = result._above_constant()
+    if len(differences) < 2:
+        return []
+    same = practical_equivalence(differences, n_train, n_test, result.rope)
+    if same.better > _SURE:
+        return []
+    known = np.isfinite(result.scores(result.headline))
+    constant = f"a constant prediction, which reaches {np.mean(result.constant, where=known):.3f}"
+    if differences.mean() <= 0:
+        return [f"{result.headline} is no better than {constant}."]
+    chance = f"better with probability {same.better:.2f}"
+    return [f"{result.headline} is not clearly better than {constant} ({chance})."]
+
+
 def _uniform_folds(result: Comparison) -> list[str]:
     """On how many folds the weights say nothing, for they are nearly uniform."""
-    weights = [r["weights"] for r in result._of(result.headline) if r["weights"] is not None]
+    weights = _weights(result)
     n_flat = sum(nearly_uniform(d) for d in weights)
     if not n_flat:
         return []
@@ -66,8 +84,8 @@ def _many_kernels(result: Comparison) -> list[str]:
     if n_kernels <= n_train:
         return []
     return [
-        f"{n_kernels} kernels were weighted on {n_train} training samples: single weights are not "
-        "identifiable, those of sources say more."
+        f"{n_kernels} kernels were weighted on {n_train} training sample{'s' * (n_train > 1)}: "
+        "single weights are not identifiable; those of sources and the uniform sum say more."
     ]
 
 
@@ -193,8 +211,25 @@ def _learned_weights(result: Comparison) -> str:
     )
 
 
-def _sources(result: Comparison) -> str:
-    """Which sources carry the prediction, by weight and by what leaving them out costs?"""
+def _sources(result: Comparison) -> list[str]:
+    """Which sources carry the prediction, and on how many folds none did?"""
+    weights = _weights(result)
+    n_none = sum(not any(d) for d in weights)
+    if weights and n_none == len(weights):
+        return ["No kernel got a weight on any fold, so no source can be said to matter."]
+    sentence = _weight_and_cost(result)
+    if not n_none:
+        return [sentence]
+    return [sentence, f"On {n_none} of {len(weights)} folds no kernel got a weight."]
+
+
+def _weights(result: Comparison) -> list[Any]:
+    """The weights of the headline model by fold, where it has any."""
+    return [r["weights"] for r in result._of(result.headline) if r["weights"] is not None]
+
+
+def _weight_and_cost(result: Comparison) -> str:
+    """Where weight goes, and what leaving a source out costs."""
     rows = sorted(source_rows(result), key=lambda row: -row["share"])
     parts = [f"{row['source']} {row['share']:.0%}" for row in rows[:_SHOWN]]
     if others := rows[_SHOWN:]:

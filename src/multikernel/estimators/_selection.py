@@ -162,8 +162,9 @@ class SelectsParameters(BaseMKL):
             decisions = map(self._in_units, result.decisions)
             scores[:, k] = [score(F, y[test], weights) for F in decisions]
         if np.isnan(scores).any(axis=1).all():
+            named = "R²" if self.scoring is None else f"scoring={self.scoring!r}"
             raise ValueError(
-                f"No candidate has a score on all folds: scoring={self.scoring!r} is not a number "
+                f"No candidate has a score on all folds: {named} is not a number "
                 f"on fold {int(np.argmax(np.isnan(scores).any(axis=0)))}. R² needs at least 2 test "
                 "samples; use larger folds, or a score such as 'neg_mean_squared_error'."
             )

@@ -18,9 +18,11 @@ def choose_columns(table: Table, source: Source) -> DataFrame:
         return table.frame
     chosen = set(columns)
     if source.columns:
-        chosen = set().union(*(_match(columns, p, table, source) for p in source.columns))
+        chosen = set().union(
+            *(_match(columns, p, table, "columns", source) for p in source.columns)
+        )
     for pattern in source.drop:
-        chosen -= _match(columns, pattern, table, source)
+        chosen -= _match(columns, pattern, table, "drop", source)
     if not chosen:
         raise InputError(
             f"Source {source.name!r} has no columns left of {table.name} beside ids, target and "
@@ -29,12 +31,13 @@ def choose_columns(table: Table, source: Source) -> DataFrame:
     return table.frame[[column for column in columns if column in chosen]]
 
 
-def _match(columns: list[str], pattern: str, table: Table, source: Source) -> set[str]:
+def _match(columns: list[str], pattern: str, table: Table, key: str, source: Source) -> set[str]:
     found = {pattern} if pattern in columns else {c for c in columns if fnmatchcase(c, pattern)}
     if not found:
         raise InputError(
             f"Source {source.name!r}: no column of {table.name} is called or matches {pattern!r}"
-            f"{did_you_mean(pattern, columns) or f'; it has: {listing(columns)}.'}"
+            f"{did_you_mean(pattern, columns) or f'; it has: {listing(columns)}.'}",
+            key=key,
         )
     return found
 

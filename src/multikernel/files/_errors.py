@@ -9,7 +9,18 @@ _LONGEST_REASON = 120  # characters of an error of another library
 
 
 class InputError(ValueError):
-    """A file, or what was said about it, cannot be used; the message is for its owner."""
+    """A file, or what was said about it, cannot be used; the message is for its owner.
+
+    Parameters
+    ----------
+    message : str
+    key : str, optional
+        Of what was said about a source in a TOML file, that which is to blame.
+    """
+
+    def __init__(self, message: str, key: str | None = None) -> None:
+        super().__init__(message)
+        self.key = key
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:

@@ -38,7 +38,8 @@ def as_square(frame: DataFrame, where: str, kind: Kind) -> DataFrame:
     if n != width:
         raise InputError(
             f"{where} is to hold a {kind} matrix but has {n} rows and {width} columns; expected a "
-            "square one over all samples."
+            "square one over all samples.",
+            key="kind",
         )
     ids = list(frame.index)
     if set(frame.columns) == set(ids):

@@ -18,14 +18,15 @@ Rule = tuple[Callable[[Any], bool], str]
 
 _NOT_BY_NAME = ("function", "sklearn")  # these need Python objects
 _FAMILIES = sorted(set(KERNELS) - set(_NOT_BY_NAME))
+_WITH_KEYS = (".npz", ".mat")  # files that hold arrays by name
 
 
 def _is_int(least: int) -> Callable[[Any], bool]:
     return lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= least
 
 
-def _is_positive(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < inf
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
 
 
 def _is_names(value: Any) -> bool:
@@ -66,8 +67,8 @@ _COMPARE: dict[str, Rule] = {  # by the names of the arguments of compare
     "scoring": _NAME,
     "importance": (lambda v: isinstance(v, bool), "true or false"),
     "n_permutations": (_is_int(0), "a whole number, at least 0"),
-    "rope": (_is_positive, "a positive number"),
-    "time_budget": (_is_positive, "a positive number of seconds"),
+    "rope": (_is_amount, "a number, at least 0"),
+    "time_budget": (_is_amount, "a number of seconds, at least 0"),
     "n_jobs": (lambda v: _is_int(-64)(v) and v != 0, "a whole number other than 0"),
     "random_state": (_is_int(0), "a whole number, at least 0"),
 }
@@ -104,7 +105,7 @@ def plan_of_toml(path: Path) -> Plan:
         places={
             ".".join(map(str, key)): config.place(key)
             for key in config.lines
-            if len(key) == (2 if key[0] == "sources" else 1)
+            if len(key) in ((2, 3) if key[0] == "sources" else (1,))
         },
     )
 
@@ -163,6 +164,11 @@ class _Config:
         if "file" not in table:
             self.fail(prefix, f'has no file; add file = "{name}.csv".')
         files = [self._file(prefix, folder, file) for file in as_tuple(table["file"])]
+        if "key" in table and not any(file.suffix.lower() in _WITH_KEYS for file in files):
+            said = (
+                f"{files[0].name} holds one table; only {' and '.join(_WITH_KEYS)} files have keys."
+            )
+            self.fail((*prefix, "key"), said)
         kind = table.get("kind")
         if kind in ("kernel", "distance") and len(files) > 1:
             self.fail((*prefix, "file"), f"a {kind} matrix is one file, got {len(files)}.")

@@ -67,7 +67,7 @@ class Plan:
         try:
             yield
         except InputError as error:
-            place = self.places.get(key)
+            place = self.places.get(f"{key}.{error.key}", self.places.get(key))
             raise InputError(f"{place}: {error}" if place else str(error)) from None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
 from sklearn.exceptions import InconsistentVersionWarning
 
@@ -47,7 +47,7 @@ class Archive:
             if {_STAMP, "schema.json"} - set(file.namelist()):
                 raise ValueError("save_model did not write it")
             said: dict[str, Any] = json.loads(file.read(_STAMP))
-            if type(said.get("format")) is not int or type(said.get("versions")) is not dict:
+            if type(said) is not dict or not _is_stamp(said):
                 raise ValueError("its stamp is not one of multikernel")
         if size > available_memory():
             raise MemoryError(
@@ -82,10 +82,22 @@ class Archive:
             with ZipFile(io.BytesIO(self.data)) as file:
                 yield file
         except Exception as error:
-            reason = str(error).strip().rstrip(".") or type(error).__name__
             raise ValueError(
-                f"{self.name} is not a model file of multikernel, or is damaged: {reason}."
+                f"{self.name} is not a model file of multikernel, or is damaged: {_why(error)}."
             ) from error
+
+
+def _is_stamp(said: dict[str, Any]) -> bool:
+    return type(said.get("format")) is int and type(said.get("versions")) is dict
+
+
+def _why(error: Exception) -> str:
+    """What is wrong with a file, where others would advise to open it all the same."""
+    if isinstance(error, BadZipFile):
+        return "it is no archive, or was cut short"
+    if "allow_pickle" in str(error):
+        return "one of its arrays is a pickle, which is never opened"
+    return str(error).strip().rstrip(".") or type(error).__name__
 
 
 def _all_parts(file: ZipFile, inside: bool = False) -> Iterator[ZipInfo]:
