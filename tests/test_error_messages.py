@@ -203,3 +203,13 @@ def test_not_enough_memory(monkeypatch):
     assert "but 16 GB are free" in message
     assert "dtype='float32', which takes half of it" in message
     assert "a Nystroem map in a SourcePreparation (100 for each kernel take 800 MB)" in message
+    single = said(MemoryError, lambda: mk.PackedBank(50_000, 20, np.float32))
+    assert "float32" not in single
+    assert "SourcePreparation" in single
+
+
+@pytest.mark.parametrize(("n_samples", "named"), [(1999, False), (2000, True)])
+def test_a_nystroem_map_is_named_where_its_columns_would_be_kept(n_samples, named, monkeypatch):
+    monkeypatch.setattr(_memory, "available_memory", lambda: 1e6)
+    message = said(MemoryError, lambda: mk.PackedBank(n_samples, 3))
+    assert ("Nystroem" in message) == named

@@ -42,11 +42,12 @@ def available_memory() -> float:
     return min(limits)
 
 
-_ADVICE = "use fewer kernels or samples, or dtype='float32', which takes half of it"
+LOW_RANK = 0.05  # columns per sample up to which linear kernels are kept as columns
+_FEWER, _HALF = "use fewer kernels or samples", ", or dtype='float32', which takes half of it"
 _COLUMNS = 100  # with which a kernel is approximated in an advice
 
 
-def check_memory(n_bytes: float, what: str, advice: str = _ADVICE) -> None:
+def check_memory(n_bytes: float, what: str, advice: str = _FEWER + _HALF) -> None:
     """Raise MemoryError, with the sum in the message, before an allocation that cannot succeed."""
     limit = available_memory()
     if n_bytes > limit:
@@ -55,12 +56,13 @@ def check_memory(n_bytes: float, what: str, advice: str = _ADVICE) -> None:
         )
 
 
-def advise_on_grams(n_samples: int, n_kernels: int) -> str:
-    """What to do where Gram matrices do not fit."""
-    if n_samples <= 2 * _COLUMNS:  # half of a symmetric matrix has fewer entries
-        return _ADVICE
+def advise_on_grams(n_samples: int, n_kernels: int, itemsize: int = 8) -> str:
+    """What to do where Gram matrices of so many bytes per number do not fit."""
+    advice = _FEWER + _HALF * (itemsize == 8)
+    if LOW_RANK * n_samples < _COLUMNS:  # so many columns would become Gram matrices again
+        return advice
     columns = format_bytes(8.0 * n_kernels * n_samples * _COLUMNS)
     return (
-        f"{_ADVICE}, or linear kernels on the columns of a Nystroem map in a SourcePreparation "
+        f"{advice}, or linear kernels on the columns of a Nystroem map in a SourcePreparation "
         f"({_COLUMNS} for each kernel take {columns})"
     )

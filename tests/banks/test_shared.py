@@ -85,14 +85,19 @@ def test_sets_that_cut_through_a_run_or_repeat_samples_are_not_shared(rng):
     assert bank.shared([trains[0], trains[1][1:]]) is None
     assert bank.shared([trains[0], np.repeat(trains[1], 2)]) is None
     assert bank.shared([trains[0], trains[1][::-1]]) is None
+    swapped = trains[1].copy()
+    swapped[[0, 1]] = swapped[[1, 0]]  # within a run
+    assert bank.shared([trains[0], swapped]) is None
     assert FactoredBank([rng.normal(size=(60, 2))]).shared(trains) is None
 
 
-def test_weights_that_single_precision_cannot_hold_give_matrices_in_double():
+@pytest.mark.parametrize("sizes", [(1e-30, 1.0), (1.0, 1e30), (1e-30, 1e30)])
+def test_weights_that_single_precision_cannot_hold_give_matrices_in_double(sizes):
     bank, grams, trains = folds_of(60, 5, 4, 0)
-    ds = [np.full(5, 1e-30), np.full(5, 1e30)]
+    ds = [np.full(5, size) for size in sizes]
     Ks = bank.rough().shared(trains).combine([0, 1], ds, roughly=True)
     for K, train, d in zip(Ks, trains[:2], ds, strict=True):
+        assert not isinstance(K, SingleMatrix)
         expected = np.tensordot(d, grams, 1)[np.ix_(train, train)]
         assert_allclose(K, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
@@ -100,8 +105,11 @@ def test_weights_that_single_precision_cannot_hold_give_matrices_in_double():
 def test_answers_at_a_time_take_no_more_memory_than_the_kernels(monkeypatch):
     bank, _, trains = folds_of(60, 200, 4, 0)
     sweeps = bank.shared(trains)
-    assert sweeps.most(1) == bank.nbytes // (8 * (60**2 + 4 * 200 * 60)) >= 2
+    assert sweeps.most(1) == bank.nbytes // (8 * (60**2 + 6 * 200 * 60)) >= 2
     assert sweeps.most(100) == 0
+    monkeypatch.setattr(shared, "available_memory", lambda: 2.0 * bank.nbytes)
+    assert sweeps.most(1, n_workers=2) == sweeps.most(1)
+    assert sweeps.most(1, n_workers=3) == 0
     monkeypatch.setattr(shared, "available_memory", lambda: bank.nbytes - 1.0)
     assert sweeps.most(1) == 0
 

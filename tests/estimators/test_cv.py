@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 import weakref
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from sklearn.exceptions import (
     DataConversionWarning,
     UndefinedMetricWarning,
 )
-from sklearn.metrics import make_scorer, mean_absolute_error
+from sklearn.metrics import log_loss, make_scorer, mean_absolute_error
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -32,6 +33,7 @@ from multikernel import (
     RBF,
     DualCovariance,
     ElasticNet,
+    FixedWeights,
     FunctionKernel,
     KernelSet,
     LpNorm,
@@ -40,6 +42,7 @@ from multikernel import (
     MKLRegressor,
     MKLRegressorCV,
     NewtonWeights,
+    OneKernel,
     PackedBank,
     ProbabilisticMKLRegressor,
     QNorm,
@@ -138,6 +141,27 @@ def test_several_classes(table, parameters, scoring):
     scores = ours.fit(X, y).scores_.mean(axis=1)
     assert_allclose(scores, search.cv_results_["mean_test_score"], atol=1e-3)
     assert search.best_params_["C"] == ours.C_
+
+
+def test_every_class_with_weights_of_its_own_and_every_setting(table):
+    X, f = table
+    K, y = linear_grams(X), np.digitize(f, [-0.4, 0.4])
+    ratios, cv = [0.1, 0.9], StratifiedKFold(3, shuffle=True, random_state=0)
+    options = {"kernels": "precomputed", "normalize": None, "weights": "per_class"}
+    model = MKLClassifierCV(
+        Cs=[0.1, 10.0], cv=cv, scoring="neg_log_loss", regularizer_grid={"l1_ratio": ratios},
+        cv_tol=1e-8, **options,
+    ).fit(K, y)  # fmt: skip
+    for k, (train, test) in enumerate(cv.split(K, y)):
+        alone = [
+            MKLClassifier(C=C, regularizer=ElasticNet(ratio), tol=1e-8, **options)
+            .fit(K[np.ix_(train, train)], y[train])
+            .predict_proba(K[np.ix_(test, train)])
+            for C in (0.1, 10.0)
+            for ratio in ratios
+        ]
+        losses = [-log_loss(y[test], p) for p in alone]
+        assert_allclose(model.scores_[:, k], losses, atol=1e-4)
 
 
 def test_no_kernel_is_computed_twice(table):
@@ -438,25 +462,50 @@ def test_max_iter_holds_for_the_fits_compared(table):
     assert path.gaps.max() > 1e-6
 
 
-def test_folds_that_single_precision_cannot_settle_are_fitted_anew(table, monkeypatch):
-    X, y = table
-    run, banks = PathPlan.run, []
+def test_where_single_precision_does_not_settle_folds_go_on_in_double(rng, monkeypatch):
+    X = rng.normal(size=(160, 4))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=160)
+    kernels = KernelSet({f"s{j}": [j] for j in range(4)}, [RBF(np.logspace(-1, 1, 10).tolist())])
+    runs, steps, run, solve = [], [], PathPlan.run, DualNewton._steps
 
     def seen(plan, problems, folds):
-        banks.append((problems[0].bank.dtype, len(folds)))
-        results = run(plan, problems, folds)
-        unsettled = int(banks == [("float32", 3)])
-        return [*results[:-1], results[-1]._replace(n_unsettled=unsettled)]
+        runs.append((problems[0].bank.dtype.name, plan.Cs.tolist()))
+        return run(plan, problems, folds)
+
+    def counted(solver, problem, start):
+        solution = yield from solve(solver, problem, start)
+        steps.append(solution.n_iter)
+        return solution
 
     monkeypatch.setattr(PathPlan, "run", seen)
-    kernels = KernelSet(SOURCES, [RBF([0.3, 1.0])])
-    rough = MKLRegressorCV(kernels, Cs=CS, cv=3).fit(X, y)
-    assert banks == [("float32", 3), ("float64", 1)]
-    banks.clear()
-    exact = MKLRegressorCV(kernels, Cs=CS, cv=3, cv_tol=1e-4).fit(X, y)
-    assert banks == [("float64", 3)]
+    monkeypatch.setattr(DualNewton, "_steps", counted)
+    grid = {"l1_ratio": [0.4, 0.6]}
+    model = MKLRegressorCV(kernels, Cs=[0.1, 10.0, 1000.0], cv=4, regularizer_grid=grid)
+    rough = clone(model).fit(X, y)
+    assert runs == [("float32", [0.1, 10.0, 1000.0]), ("float64", [1000.0])]
+    assert max(steps) < 20  # those that are stuck give up
+    exact = clone(model).set_params(cv_tol=5e-4).fit(X, y)
+    assert runs[2:] == [("float64", [0.1, 10.0, 1000.0])]
     assert_allclose(rough.scores_, exact.scores_, atol=0.02)  # the root of cv_tol
+    assert_allclose(rough.n_active_, exact.n_active_, atol=2.0)
     assert_allclose(rough.predict(X), exact.predict(X), atol=1e-3)
+
+
+def test_folds_that_settle_nowhere_are_all_in_double(table, monkeypatch):
+    X, y = table
+    run, runs = PathPlan.run, []
+
+    def never(plan, problems, folds):
+        runs.append((problems[0].bank.dtype.name, len(plan.Cs), plan.settled))
+        return run(replace(plan, tol=-1.0, max_iter=1) if plan.settled else plan, problems, folds)
+
+    kernels = KernelSet(SOURCES, [RBF([0.3, 1.0])])
+    exact = MKLRegressorCV(kernels, Cs=CS, cv=3, cv_tol=5e-4).fit(X, y)
+    monkeypatch.setattr(PathPlan, "run", never)
+    rough = MKLRegressorCV(kernels, Cs=CS, cv=3).fit(X, y)
+    assert runs == [("float32", 3, True), ("float64", 3, False)]
+    assert_allclose(rough.scores_, exact.scores_, atol=0.02)
+    assert len(rough.cv_results_) == 3
 
 
 @pytest.mark.parametrize(
@@ -640,7 +689,7 @@ def batches_seen(monkeypatch, most=None):
 
     monkeypatch.setattr(_fold_paths, "answered_together", spy)
     if most is not None:
-        monkeypatch.setattr(SharedSweeps, "most", lambda sweeps, n_outputs: most)
+        monkeypatch.setattr(SharedSweeps, "most", lambda sweeps, n_outputs, n_workers: most)
     return seen
 
 
@@ -651,7 +700,8 @@ def test_folds_share_sweeps_and_find_what_each_finds_alone(shared_table, monkeyp
     grid = {"l1_ratio": [0.3, 0.8]}
     model = MKLRegressorCV(kernels, Cs=CS, cv=4, regularizer_grid=grid, cv_tol=cv_tol)
     together = clone(model).fit(X, y)
-    assert seen == [(8, [0, 0, 1, 1, 2, 2, 3, 3])]
+    half = [(6, [0, 0, 1, 1, 2, 2]), (2, [3, 3])]  # of a bank of half the size
+    assert seen == (half if cv_tol > 1e-3 else [(8, [0, 0, 1, 1, 2, 2, 3, 3])])
     seen = batches_seen(monkeypatch, most=3)
     batched = clone(model).fit(X, y)
     assert seen == [(3, [0, 0, 1]), (3, [1, 2, 2]), (2, [3, 3])]
@@ -671,6 +721,55 @@ def test_workers_get_neighbouring_folds(shared_table, n_jobs):
         model = MKLRegressorCV(kernels, Cs=CS, cv=5, n_jobs=n_jobs, cv_tol=1e-6).fit(X, y)
     one = MKLRegressorCV(kernels, Cs=CS, cv=5, cv_tol=1e-6).fit(X, y)
     assert_allclose(model.scores_, one.scores_, atol=1e-3)  # the root of cv_tol
+
+
+@pytest.mark.parametrize(("labels", "n_outputs"), [(2, 1), (3, 3)])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_memory_is_asked_for_all_outputs_and_workers(
+    shared_table, monkeypatch, labels, n_outputs, n_jobs
+):
+    kernels, X, y = shared_table
+    asked, most = [], SharedSweeps.most
+
+    def spy(sweeps, outputs, workers):
+        asked.append((outputs, workers))
+        return most(sweeps, outputs, workers)
+
+    monkeypatch.setattr(SharedSweeps, "most", spy)
+    y = np.digitize(y, np.quantile(y, np.arange(1, labels) / labels))
+    loss = "logistic" if labels == 2 else "multinomial"
+    with parallel_config("threading"):
+        MKLClassifierCV(kernels, loss=loss, Cs=[0.1], cv=4, n_jobs=n_jobs).fit(X, y)
+    assert asked == [(n_outputs, n_jobs)] * n_jobs
+
+
+def test_mixtures_of_kernels_live_one_at_a_time(shared_table):
+    """Each setting of fixed weights has a combined kernel of every fold."""
+    kernels, X, y = shared_table
+    n, M = len(X), 72
+    grid = {"weights__kernel": list(range(M))}
+    model = MKLRegressorCV(
+        kernels, regularizer=FixedWeights(OneKernel()), regularizer_grid=grid, Cs=[1.0], cv=4
+    )
+    tracemalloc.start()
+    model.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * 8 * M * n**2 / 2  # of the bank, of which a fold's M mixtures are nearly one
+    assert len(model.cv_results_) == M
+
+
+@pytest.mark.parametrize("cv_tol", [1e-2, 1e-5])
+def test_a_solver_of_ones_own_is_no_finer_than_the_folds(table, monkeypatch, cv_tol):
+    seen, steps = [], _fold_paths.path_steps
+
+    def spy(problem, Cs, solver, **options):
+        seen.append(solver.tol)
+        return steps(problem, Cs, solver, **options)
+
+    monkeypatch.setattr(_fold_paths, "path_steps", spy)
+    MKLRegressorCV(SOURCES, solver=DualNewton(tol=1e-3), Cs=CS, cv=3, cv_tol=cv_tol).fit(*table)
+    assert seen == [max(1e-3, cv_tol)] * 3
 
 
 def test_copies_of_folds_live_one_at_a_time(shared_table, monkeypatch):

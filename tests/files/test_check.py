@@ -370,7 +370,7 @@ def test_more_kernels_than_samples_and_than_memory(rng, monkeypatch):
     monkeypatch.setattr(_check_kernels, "available_memory", lambda: 0.5 * need)
     problem = found(dataset, "problem", "memory")
     assert "but 542 kB are free; use fewer kernels" in problem
-    assert "Nystroem" not in problem  # whose columns would take more
+    assert "Nystroem" not in problem  # so few samples would not be kept as its columns
 
 
 def test_a_thousand_samples_and_ten_thousand_columns_take_seconds(rng):

@@ -12,7 +12,7 @@ from multikernel.banks import PackedBank, packed
 from multikernel.banks.shared import SharedSweeps
 from multikernel.losses import EpsilonInsensitive, Hinge, Logistic, Multinomial, Squared
 from multikernel.regularizers import BlockNorm, ElasticNet, LpNorm, Uniform, Wedge
-from multikernel.solvers import DualNewton, NewtonWeights, Problem, choose_solver, path_steps
+from multikernel.solvers import DualNewton, NewtonWeights, Problem, choose_solver
 from multikernel.solvers.asks import (
     Combination,
     Forms,
@@ -21,6 +21,7 @@ from multikernel.solvers.asks import (
     answered,
     answered_together,
 )
+from multikernel.solvers.path import path_steps
 
 N, M, CS = 80, 12, [0.05, 0.5, 5.0]
 
@@ -173,6 +174,25 @@ def test_whoever_shares_a_sweep_with_products_gets_them(rng):
     for ask, sweep, problem in zip(asks, found, problems[:2], strict=True):
         assert_allclose(sweep.V, problem.bank.apply(ask.alpha), rtol=1e-9)
         assert_allclose(sweep.G, problem.bank.quadratic(ask.alpha), rtol=1e-9)
+
+
+def test_who_asks_alone_gets_the_precision_asked_for(rng):
+    bank, _ = whole_bank(rng)
+    d = rng.random(M)
+    assert isinstance(Combination(d, roughly=True).of(bank.rough()), SingleMatrix)
+    assert isinstance(Combination(d, roughly=False).of(bank.rough()), np.ndarray)
+
+
+def test_all_get_double_precision_if_one_asks_for_it(rng):
+    bank, trains = whole_bank(rng)
+    asks = [Combination(rng.random(M), roughly=roughly) for roughly in (True, False)]
+    found = Combination.together(asks, bank.rough().shared(trains), [0, 1])
+    assert all(isinstance(K, np.ndarray) for K in found)
+
+
+def test_forms_of_products_are_never_negative():
+    V = np.array([[[1.0], [2.0]], [[-1e-17], [0.0]]])
+    assert Sweep.from_products(np.ones((2, 1)), V).G.tolist() == [3.0, 0.0]
 
 
 def test_an_error_in_one_fold_is_not_lost(rng):

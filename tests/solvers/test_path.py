@@ -1,14 +1,16 @@
 """Paths agree with cold starts, the critical C is where kernels enter, screening is safe."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from problems import make_problem
+from sklearn.exceptions import ConvergenceWarning
 
 from multikernel.losses import Hinge, Huber, Logistic, Multinomial, Squared, SquaredHinge
-from multikernel.regularizers import ElasticNet, GroupNorm, LpNorm, Uniform, Wedge
+from multikernel.regularizers import ElasticNet, FixedWeights, GroupNorm, LpNorm, Uniform, Wedge
 from multikernel.solvers import (
     Alternating,
     DualNewton,
@@ -17,6 +19,8 @@ from multikernel.solvers import (
     regularization_path,
     screened_out,
 )
+from multikernel.solvers.asks import answered
+from multikernel.solvers.path import path_steps
 
 SPARSE = [LpNorm(1.0), ElasticNet(0.7), Wedge(), GroupNorm(groups=[0, 0, 1, 1, 2, 2])]
 SMOOTH = [Logistic(), Squared(), SquaredHinge(), Huber(0.5)]
@@ -50,6 +54,34 @@ def test_the_last_sweep_of_a_fit_is_the_first_of_the_next(loss, regularizer):
     assert solver.solve(at_C, replace(first, sweep=None)).n_passes == 1.0
     assert again.sweep is None
     assert all(solution.sweep is None for solution in regularization_path(problem, [0.1, 1.0]))
+
+
+@pytest.mark.parametrize("d", [[0.5, 0.0, 2.0, 1.0, 0.0, 0.3]])
+def test_a_path_of_mixtures_is_in_the_weights_of_kernels(d):
+    problem = make_problem(Logistic(), FixedWeights(d), M=6)
+    assert problem.without_atoms[1] is not None
+    for C, solution in zip((0.1, 1.0), regularization_path(problem, [0.1, 1.0]), strict=True):
+        alone = choose_solver(problem).solve(replace(problem, C=C))
+        assert_allclose(solution.weights, d)
+        assert_allclose(solution.objective, alone.objective, rtol=1e-6)
+        assert_allclose(solution.sq_norms, alone.sq_norms, rtol=1e-2)
+        assert solution.sweep is None
+    kept = choose_solver(problem).solve(problem, keep_sweep=True)
+    assert kept.sweep is None  # it would be of the mixture
+
+
+def test_a_path_may_end_before_a_solution_that_does_not_settle():
+    problem = make_problem(Squared(), ElasticNet(0.5), n=60)
+    solver = DualNewton(tol=1e-9, max_iter=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        whole = answered(path_steps(problem, [1e-4, 1.0, 2.0], solver), problem.bank)
+        settled = answered(
+            path_steps(problem, [1e-4, 1.0, 2.0], solver, settled=True), problem.bank
+        )
+    assert [solution.converged for solution in whole][:2] == [True, False]
+    assert len(settled) == 1
+    assert settled[0].converged
 
 
 def test_warm_starts_need_fewer_steps():

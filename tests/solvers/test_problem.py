@@ -63,6 +63,21 @@ def test_rounding_of_the_kernels_is_no_contradiction(seed):
     assert Alternating(tol=1e-3).solve(rough).n_iter == 1
 
 
+@pytest.mark.parametrize("rounded", [False, True])
+def test_only_rounded_kernels_make_a_fit_give_up(rounded):
+    problem = make_problem(Squared(), LpNorm(2.0))
+    if rounded:
+        problem = replace(problem, bank=problem.bank.rough())
+    progress, seen = Progress(problem, 1e-9), []
+    alpha = np.full_like(problem.y, 0.1)
+    G, d = problem.bank.quadratic(alpha), np.ones(problem.bank.n_kernels)
+    f = problem.bank.combine(d) @ alpha
+    for _ in range(8):
+        progress.record(d, alpha, np.zeros(1), G, f)
+        seen.append(progress.stuck)
+    assert seen == [False] * 6 + [rounded] * 2
+
+
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_a_point_out_of_reach_is_scaled_into_it(fit_intercept):
     loss = RelativeMargin(bound=1.5)

@@ -93,7 +93,7 @@ class PackedBank(Bank):
         check_memory(
             n_bytes,
             f"{n_kernels:,} kernels × {n_samples:,}² × {dtype.itemsize} B, packed symmetric,",
-            advise_on_grams(n_samples, n_kernels),
+            advise_on_grams(n_samples, n_kernels, dtype.itemsize),
         )
         self.dtype, self._edges = dtype, edges
         entries = np.empty(n_bytes // dtype.itemsize, dtype)  # one array, which has large pages

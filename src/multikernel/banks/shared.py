@@ -26,7 +26,7 @@ from ._tiles import (
 )
 from .base import Index
 
-_HELD = 4  # products of all kernels, or multiples of them, that who asks may hold at a time
+_HELD = 6  # products of all kernels, or multiples of them, that who asks may hold at a time
 
 Tile = tuple[Array, slice, slice]  # entries of all kernels, and the rows and columns they are of
 
@@ -83,15 +83,15 @@ class SharedSweeps:
         self._chunk = chunk_size(*(tile for tile, _, _ in tiles))
         self.n_passes = 0.0
 
-    def most(self, n_outputs: int) -> int:
+    def most(self, n_outputs: int, n_workers: int = 1) -> int:
         """How many questions to ask at a time, so that answers take no more memory than the tiles.
 
-        None where so much is not free.
+        None where so much is not free for each of several workers.
         """
         n, M = self._n_samples, self._n_kernels
         one = 8 * (n * n + _HELD * M * n * n_outputs)  # bytes of a combined kernel, and of products
         ours = sum(tile.nbytes for tile, _, _ in self._tiles)
-        return ours // one if ours <= available_memory() else 0
+        return ours // one if n_workers * ours <= available_memory() else 0
 
     def combine(self, sets: Sequence[int], ds: Sequence[Array], roughly: bool) -> list[Matrix]:
         r"""The matrix :math:`\sum_m d_m K_m` on every set."""

@@ -16,8 +16,9 @@ from ..banks import Bank
 from ..banks.base import Index
 from ..banks.shared import SharedSweeps
 from ..regularizers import Regularizer
-from ..solvers import Problem, Solution, Solver, path_steps
+from ..solvers import Problem, Solution, Solver
 from ..solvers.asks import Steps, answered, answered_together
+from ..solvers.path import path_steps
 from ._base import make_solver
 from ._cross_validation import Fold
 from ._folds import decisions, restrict
@@ -44,10 +45,23 @@ class FoldResult(NamedTuple):
     train: Index
     solutions: list[list[Solution]]
 
+    def up_to(self, n: int, more: FoldResult) -> FoldResult:
+        """The first n models, and then those of another result."""
+        return FoldResult(
+            self.decisions[:n] + more.decisions,
+            self.n_active[:n] + more.n_active,
+            more.n_unsettled,
+            self.train,
+            self.solutions[:n] + more.solutions,
+        )
+
 
 @dataclass(frozen=True)
 class PathPlan:
-    """All that a worker needs to fit some folds: every C and regularizer, with warm starts."""
+    """All that a worker needs to fit some folds: every C and regularizer, with warm starts.
+
+    With ``settled`` a fold ends before the first C at which a fit does not reach its tolerance.
+    """
 
     Cs: Array
     regularizers: list[Regularizer]
@@ -55,6 +69,8 @@ class PathPlan:
     solver: Any
     tol: float
     max_iter: int
+    settled: bool = False
+    n_workers: int = 1
 
     def run(self, problems: Sequence[Problem], folds: Sequence[Fold]) -> list[FoldResult]:
         """Fit the training samples of some folds and predict their test samples."""
@@ -63,7 +79,7 @@ class PathPlan:
         sweeps = bank.shared(trains)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # counted in the results
-            if sweeps is not None and (most := sweeps.most(n_outputs)) > 1:
+            if sweeps is not None and (most := sweeps.most(n_outputs, self.n_workers)) > 1:
                 paths = self._together(problems, trains, sweeps, most)
             else:
                 paths = [path for train in trains for path in self._alone(problems, train)]
@@ -102,9 +118,10 @@ class PathPlan:
         return [self._path(part, r) for r in self.regularizers for part in parts]
 
     def _path(self, part: Problem, regularizer: Regularizer) -> Steps[list[Solution]]:
-        """The solutions of a problem for every C."""
+        """The solutions of a problem for every C; nothing is made before its turn."""
         part = replace(part, regularizer=regularizer.for_training(part, self.sources))
-        return path_steps(part, self.Cs, self._solver(part))
+        solver = self._solver(part)
+        return (yield from path_steps(part, self.Cs, solver, settled=self.settled))
 
     def _solver(self, problem: Problem) -> Solver:
         """The solver asked for, at a tolerance no finer than that of the folds."""
@@ -116,7 +133,10 @@ def _result(
     problems: Sequence[Problem], paths: list[list[Solution]], train: Index, test: Index
 ) -> FoldResult:
     """What a fold has found, from solutions along C by regularizer and then problem."""
-    outputs, found, count = [], [], len(problems)
+    outputs, found, count, n_Cs = [], [], len(problems), min(map(len, paths))
+    if not n_Cs:
+        return FoldResult([], [], 0, train, [])
+    paths = [path[:n_Cs] for path in paths]
     for of_regularizer in (paths[i : i + count] for i in range(0, len(paths), count)):
         F = [
             decisions(problem.bank, path, train, test)

@@ -93,17 +93,17 @@ class SelectsParameters(BaseMKL):
         sources = [row["source"] for row in self.kernels_.rows_]
         plan = PathPlan(Cs, regularizers, sources, self.solver, self.cv_tol, self.max_iter)
         self._check_folds(problems, folds)
-        bank = problems[0].bank
-        bank = bank.rough() if self.cv_tol >= _ROUGH and _is_mild(problems, Cs) else bank
-        rough = [replace(problem, bank=bank) for problem in problems]
-        results = self._fit_folds(plan, rough, folds)
-        failed = [k for k, result in enumerate(results) if result.n_unsettled]
-        if failed and bank is not problems[0].bank:
-            bank, rough = problems[0].bank, problems  # which gives the memory of the copy back
-            again = self._fit_folds(plan, problems, [folds[k] for k in failed])
-            for k, result in zip(failed, again, strict=True):
-                results[k] = result
         self.candidates_ = [Candidate(float(C), setting) for C in Cs for setting in settings]
+        exact = bank = problems[0].bank
+        if self.cv_tol >= _ROUGH and _is_mild(problems, Cs):
+            bank = exact.rough()
+        rough = [replace(problem, bank=bank) for problem in problems]
+        results = self._fit_folds(replace(plan, settled=bank is not exact), rough, folds)
+        n_done = min(len(result.solutions) for result in results)
+        if n_done < len(self.candidates_):  # rounding matters more the larger C is
+            bank, rough = exact, problems  # which gives the memory of the copy back
+            rest = self._fit_folds(replace(plan, Cs=Cs[n_done // len(settings) :]), problems, folds)
+            results = [r.up_to(n_done, more) for r, more in zip(results, rest, strict=True)]
         self.scores_ = self._score(results, y, s, folds)
         self.n_active_ = np.mean([result.n_active for result in results], axis=0)
         self._warn_unsettled(results)
@@ -133,8 +133,9 @@ class SelectsParameters(BaseMKL):
         self, plan: PathPlan, problems: list[Problem], folds: list[Fold]
     ) -> list[FoldResult]:
         """What every fold finds, by as many workers as the user asks for."""
-        run, n_groups = delayed(plan.run), min(len(folds), effective_n_jobs(self.n_jobs))
-        groups = [folds[group] for group in gen_even_slices(len(folds), n_groups)]
+        n_workers = effective_n_jobs(self.n_jobs)
+        groups = [folds[group] for group in gen_even_slices(len(folds), n_workers)]
+        run = delayed(replace(plan, n_workers=len(groups)).run)
         found = Parallel(n_jobs=self.n_jobs)(run(problems, group) for group in groups)
         return [result for group in found for result in group]
 

@@ -65,7 +65,8 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
         Relative duality gap of the fits that are compared. Where C is so small that a constant is
         nearly as good, scores are rough at the default; 1e-6 gives those of a grid search. From
         1e-3 on, smooth losses are fitted in single precision where C is moderate, with half the
-        memory of the bank again while it lasts. Folds side by side take up to as much.
+        memory of the bank again while it lasts. Folds side by side take up to as much, for each
+        worker.
     max_iter : int, default=200
         Iterations after which to stop with a warning. A solver given as an object has its own.
     dtype : {"float64", "float32"}, default="float64"
@@ -145,11 +146,12 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
     Notes
     -----
     Kernels are computed once; every fold works on a slice of the same bank and follows a path of
-    increasing C, each fit started from the last. Folds go side by side, so that each sweep over the
-    kernels serves all of them. Widths and normalisations of kernels, which no
-    label enters, are therefore those of all samples given to ``fit``; regularizers that learn from
-    labels do so on the training samples of the fold. To judge the whole, put it into an outer
-    cross-validation: ``best_score_`` is the best of many and so too good.
+    increasing C, each fit started from the last. Folds of K-fold splits go side by side where
+    ``DualNewton`` solves them, so that each sweep over the kernels serves all of them. Widths and
+    normalisations of kernels, which no label enters, are therefore those of all samples given to
+    ``fit``; regularizers that learn from labels do so on the training samples of the fold. To judge
+    the whole, put it into an outer cross-validation: ``best_score_`` is the best of many and so too
+    good.
 
     Examples
     --------

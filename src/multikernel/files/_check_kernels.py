@@ -157,7 +157,8 @@ def _memory(n_samples: int, n_kernels: int) -> Iterator[Finding]:
         yield Finding(
             "problem",
             "memory",
-            f"{sum_}, but {format_bytes(free)} are free; {advise_on_grams(n_samples, n_kernels)}.",
+            f"{sum_}, but {format_bytes(free)} are free; {advise_on_grams(n_samples, n_kernels)}. "
+            "All but the first are ways of Python.",
         )
     else:
         much = needed > _MUCH * free

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from .._component import Array, resolve
+from .._memory import LOW_RANK
 from .._validation import holds_times, refuse_collection
 from .base import Kernels, Queries, embed
 from .bundle import KernelBundle
@@ -24,7 +25,6 @@ from .rows import presence, take_rows
 from .views import ViewBundle, feature_names, resolve_columns, take_columns
 
 ViewKey = tuple[str, str]  # source, kind
-_LOW_RANK = 0.05  # features per sample up to which factors beat packed Grams
 
 
 @dataclass(repr=False)
@@ -102,7 +102,7 @@ class KernelSet(Kernels):
         ]
         if not all(hasattr(kernel.family, "factor") for kernel, _ in pairs):
             return None
-        if np.mean([view.shape[1] for _, view in pairs]) > _LOW_RANK * self.n_samples_:
+        if np.mean([view.shape[1] for _, view in pairs]) > LOW_RANK * self.n_samples_:
             return None
         pairs.sort(key=lambda pair: pair[0].index)
         return [

@@ -8,7 +8,7 @@ from .dal import DualAugmentedLagrangian
 from .dual_newton import DualNewton
 from .fixed_weights import fit_fixed_weights
 from .newton import NewtonWeights
-from .path import critical_C, path_steps, regularization_path, screened_out
+from .path import critical_C, regularization_path, screened_out
 
 SOLVERS: dict[str, type[Solver]] = {
     "alternating": Alternating,
@@ -33,7 +33,6 @@ __all__ = [
     "critical_C",
     "explain_solver",
     "fit_fixed_weights",
-    "path_steps",
     "regularization_path",
     "screened_out",
 ]

@@ -77,7 +77,7 @@ class Combination(Ask):
     @classmethod
     def together(cls, asks: Sequence[Self], sweeps: SharedSweeps, sets: Sequence[int]) -> list[Any]:
         """One matrix per ask."""
-        return list(sweeps.combine(sets, [ask.d for ask in asks], all(a.roughly for a in asks)))
+        return sweeps.combine(sets, [ask.d for ask in asks], all(a.roughly for a in asks))
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ _ZERO_SUM = 1e-12  # relative to the sum of absolute values
 _FINE = 1e-3  # of the longest scale of a dual point: how exactly the best is sought
 _NEAR = 0.9  # of it, where the best mostly lies
 _CONTRADICTION = 1e-10  # a bound this far above an objective proves that one of them is wrong
+_PATIENCE = 6  # steps of a method that converges quadratically
 _ROUNDED = 1e3  # or this many times the rounding of the kernels
 _DOMAIN_NAMES = {"real": "real", "sign": "-1 or 1", "onehot": "one-hot over classes"}
 _DOMAINS: dict[str, Callable[[Array], bool]] = {
@@ -352,6 +353,14 @@ class Progress:
     def converged(self) -> bool:
         """Whether the certificate is good enough."""
         return self.gap <= self.tol
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the rounding of the kernels has kept the gap from halving for some steps."""
+        exact = self.problem.bank.rounding <= Bank.rounding
+        if exact or len(self._rows) <= _PATIENCE:
+            return False
+        return self.gap >= 0.5 * self._rows[-1 - _PATIENCE][1]
 
     def record(self, d: Array, alpha: Array, b: Array, G: Array, f: Array) -> float:
         r"""Evaluate a pair (d, alpha) that belongs together, with :math:`f = K(d)\alpha`.

@@ -71,7 +71,7 @@ class DualNewton(Solver):
                 f = np.tensordot(d, V, axes=1)  # Σ d_m K_m α
             b = problem.best_intercept(f, near=b)
             progress.record(d, alpha, b, G, f)
-            if progress.converged:
+            if progress.converged or progress.stuck:
                 break
             if V is not None:
                 K = yield _combined(problem, d)

@@ -110,12 +110,21 @@ def regularization_path(
 
 
 def path_steps(
-    problem: Problem, Cs: Sequence[float] | Array, solver: Solver, *, screen: bool = False
+    problem: Problem,
+    Cs: Sequence[float] | Array,
+    solver: Solver,
+    *,
+    screen: bool = False,
+    settled: bool = False,
 ) -> Steps[list[Solution]]:
-    """The path of :func:`regularization_path`, asking for sweeps over the bank of the problem."""
+    """The path of :func:`regularization_path`, asking for sweeps over the bank of the problem.
+
+    With ``settled`` it ends before the first solution that does not reach its tolerance.
+    """
     reduced, T = problem.without_atoms
     if T is not None:  # mixtures of kernels answer for themselves
-        path = answered(path_steps(reduced, Cs, solver, screen=screen), reduced.bank)
+        steps = path_steps(reduced, Cs, solver, screen=screen, settled=settled)
+        path = answered(steps, reduced.bank)
         return [expand_atoms(problem.bank, solution, T) for solution in path]
     bounds = problem.bank.eigenvalue_bounds() if screen else None
     solutions: list[Solution] = []
@@ -126,6 +135,8 @@ def path_steps(
             solution = yield from solver.steps(at_C, start, keep_sweep=True)
         else:
             solution = _solve_with_screening(solver, at_C, start, bounds)
+        if settled and not solution.converged:
+            break
         solutions.append(replace(solution, sweep=None))
         start = _rescaled(solution, float(C_next) / float(C))
     return solutions
