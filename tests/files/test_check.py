@@ -209,7 +209,7 @@ def labels(*counts):
 
 
 def test_class_balance(rng):
-    assert "2 classes, the smallest (class1) of 3: fewer than the 5 folds; use cv = 3" in found(
+    assert "2 classes, the smallest, 'class1', of 3: fewer than the 5 folds; use cv = 3" in found(
         study(rng, y=labels(57, 3)), "warning", "target"
     )
     assert "of 1: fewer than the 5 folds" in found(study(rng, y=labels(59, 1)), "problem", "target")

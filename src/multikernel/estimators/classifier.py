@@ -69,7 +69,8 @@ class MKLClassifier(ClassifierMixin, BaseMKL):
         of a stratified three-fold cross-validation inside fit. Classes by greatest probability may
         then differ from ``predict``.
     solver : str or Solver, default="auto"
-        How the minimum is found; "auto" picks by what loss, regularizer and kernels allow.
+        How the minimum is found: "dual_newton", "newton", "block_descent", "dal" or "alternating";
+        "auto" picks by what loss, regularizer and kernels allow.
     tol : float, default=1e-6
         Relative duality gap at which to stop. A solver given as an object has its own.
     max_iter : int, default=200

@@ -43,7 +43,8 @@ class MKLRegressor(RegressorMixin, BaseMKL):
         are in the units of y; ``objective_``, ``norms_`` and ``solution_``, and what a loss calls
         ``epsilon`` or ``delta``, in standard deviations.
     solver : str or Solver, default="auto"
-        How the minimum is found; "auto" picks by what loss, regularizer and kernels allow.
+        How the minimum is found: "dual_newton", "newton", "block_descent", "dal" or "alternating";
+        "auto" picks by what loss, regularizer and kernels allow.
     tol : float, default=1e-6
         Relative duality gap at which to stop. A solver given as an object has its own.
     max_iter : int, default=200

@@ -55,7 +55,8 @@ class MKLRegressorCV(SelectsParameters, MKLRegressor):
         are in the units of y; ``objective_``, ``norms_`` and ``solution_``, and what a loss calls
         ``epsilon`` or ``delta``, in standard deviations.
     solver : str or Solver, default="auto"
-        How the minimum is found; "auto" picks by what loss, regularizer and kernels allow.
+        How the minimum is found: "dual_newton", "newton", "block_descent", "dal" or "alternating";
+        "auto" picks by what loss, regularizer and kernels allow.
     tol : float, default=1e-6
         Relative duality gap of the final fit. A solver given as an object has its own.
     cv_tol : float, default=3e-3
