@@ -6,9 +6,11 @@ import logging
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 
 from ._store import Store
 
@@ -120,10 +122,18 @@ def _start(
             announce(k)
             yield delayed(_run_task)(k, tasks[k], data, store)
 
+    if not get_active_backend()[0].supports_return_generator:
+        return _by_batches(calls(), n_jobs)
     parallel = Parallel(
         n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1
     )
     return parallel(calls())
+
+
+def _by_batches(calls: Iterator[Any], n_jobs: int | None) -> Iterator[Any]:
+    """As many calls at a time as there are workers, for backends such as Ray's."""
+    while batch := list(islice(calls, effective_n_jobs(n_jobs))):
+        yield from Parallel(n_jobs=n_jobs)(batch)
 
 
 def _stop(running: Any) -> None:

@@ -5,6 +5,8 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config, register_parallel_backend
+from joblib.parallel import LokyBackend
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestRegressor
@@ -345,6 +347,26 @@ def test_no_time_at_all_gives_an_empty_comparison(problem):
     assert result.permutation_p_value is None
     with pytest.raises(ValueError, match=r"no result of 'MKL, elastic net'\. There are: none\."):
         result.shares()
+
+
+class AllAtOnce(LokyBackend):
+    """A backend that, as Ray's, answers when everything is done."""
+
+    supports_return_generator = False
+
+
+def test_backends_that_answer_all_at_once_will_do(problem, tmp_path):
+    register_parallel_backend("all at once", AllAtOnce)
+    done = []
+    with parallel_config("all at once"):
+        found = compare(
+            *problem, **QUICK, cv=3, n_jobs=2, store=tmp_path, progress=lambda n, *_: done.append(n)
+        )
+    assert same_but_seconds(found, compare(*problem, **QUICK, cv=3))
+    assert done == list(range(1, len(found.results) + 2))  # with the fit to all samples
+    with parallel_config("all at once"):
+        early = compare(*problem, **QUICK, cv=3, n_jobs=2, time_budget=1e-9)
+    assert not early.results
 
 
 @pytest.mark.parametrize(("last", "n_jobs"), [(1, None), (5, None), (9, None), (5, 2)])
