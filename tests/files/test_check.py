@@ -209,8 +209,13 @@ def labels(*counts):
 
 
 def test_class_balance(rng):
-    assert "2 classes, the smallest, 'class1', of 3: fewer than the 5 folds; use cv = 3" in found(
-        study(rng, y=labels(57, 3)), "warning", "target"
+    assert (
+        "2 classes, the smallest, class class1, of 3: fewer than the 5 folds; use cv = 3"
+        in found(study(rng, y=labels(57, 3)), "warning", "target")
+    )
+    numbers = labels(40, 20).map({"class0": 7, "class1": 10})
+    assert "the smallest, class 10, of 20, the largest of 40." in found(
+        study(rng, y=numbers), "ok", "target"
     )
     assert "of 1: fewer than the 5 folds" in found(study(rng, y=labels(59, 1)), "problem", "target")
     assert "balanced accuracy" in found(study(rng, y=labels(55, 5)), "warning", "target")

@@ -38,7 +38,7 @@ def _balance(dataset: Dataset, folds: int) -> Iterator[Finding]:
     assert dataset.y is not None
     counts = dataset.y.value_counts()
     smallest, n_smallest, n_largest = counts.index[-1], int(counts.iloc[-1]), int(counts.iloc[0])
-    sizes = f"{count(len(counts), 'class')}, the smallest, {smallest!r}, of {n_smallest}"
+    sizes = f"{count(len(counts), 'class')}, the smallest, class {smallest}, of {n_smallest}"
     if n_smallest < folds:
         few = "problem" if n_smallest == 1 else "warning"
         advice = "join it with another" if n_smallest == 1 else f"use cv = {n_smallest} or join it"
