@@ -29,6 +29,7 @@ from multikernel.cli._options import parse_sources
 from multikernel.cli._progress import _Clock, show_progress
 from multikernel.cli._remarks import fit_remarks
 from multikernel.cli.app import COMMANDS, make_app
+from multikernel.cli.compare import _unfinished
 from multikernel.files import Dataset, read_sources
 from multikernel.report import run_demo
 
@@ -388,8 +389,22 @@ def test_a_time_budget_leaves_a_partial_report_and_succeeds(study, tmp_path):
     result = invoke("compare", study, *TARGET, *QUICK, "--time-budget", "1e-9", "--out", out)
     assert "Too little was done" in result.stdout
     assert "Too little was done" in (out / "report.html").read_text("utf-8")
-    goes_on = f"the time budget is used up; the same command goes on from {out}"
+    goes_on = f"the time budget is used up; with more, the same command goes on from {out}"
     assert goes_on in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("change", "unfinished"),
+    [
+        ({}, False),
+        ({"whole": None}, True),
+        ({"whole": None, "failures": [{"fold": 0}]}, True),
+        ({"whole": None, "failures": [{"fold": None}]}, False),
+        ({"complete": False}, True),
+    ],
+)
+def test_what_a_time_budget_can_leave_out(studies, change, unfinished):
+    assert _unfinished(replace(studies[0].comparison, **change)) == unfinished
 
 
 def test_a_comparison_whose_headline_fails_exits_with_1(study, tmp_path, monkeypatch):

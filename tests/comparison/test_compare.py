@@ -216,16 +216,22 @@ def test_inner_folds_are_no_more_than_samples_of_a_class():
     few = np.array([0, 0, 1, 1, 1, 1, 1, 1])
     assert inner_folds(3, few, None, np.arange(8), "classification", 0).n_splits == 2
     assert inner_folds(3, few, None, np.arange(8), "regression", 0).n_splits == 3
-    assert inner_folds(9, few, None, np.arange(7), "regression", 0).n_splits == 7
+    assert inner_folds(9, few, None, np.arange(7), "regression", 0).n_splits == 3
+    assert len(inner_folds(3, few, np.arange(8), np.arange(8), "classification", 0)) == 2
+    assert len(inner_folds(3, few, np.arange(8), np.arange(8), "regression", 0)) == 3
 
 
 def test_eight_samples_are_enough(rng):
     y = np.repeat(["no", "yes"], 4)
     X = {"a": rng.normal(size=(8, 2)) + 5 * (y == "yes")[:, None], "b": rng.normal(size=(8, 2))}
-    result = compare(X, y, **QUICK, cv=2)
-    assert result.complete
-    assert not result.failures
-    assert result.constant == [0.5, 0.5]
+    for groups in (None, np.arange(8)):
+        result = compare(X, y, groups=groups, **QUICK, cv=2)
+        assert result.complete
+        assert not result.failures
+        assert result.constant == [0.5, 0.5]
+    numbers = compare(X, np.arange(8) + 0.5, **QUICK, cv=3)
+    assert numbers.complete
+    assert not numbers.failures
 
 
 def test_noise_is_no_better_than_a_constant(rng):

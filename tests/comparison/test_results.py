@@ -203,6 +203,8 @@ def test_a_model_that_is_no_better_than_a_constant_is_said_to_be(constant, sente
         assert not any("constant" in said for said in result.verdict)
     else:
         assert result.verdict[0].startswith(sentence)
+    tiny = make({SUM: BASE, MKL: BASE + 0.005 + NOISE / 10}, constant=BASE.tolist())
+    assert not any("constant" in said for said in tiny.verdict)  # beyond doubt, if within the rope
     half = replace(result, n_folds=6, constant=[*constant, 0.0, 0.0, 0.0], complete=False)
     prefix = "So far, on 3 of 6 folds: "
     assert half.verdict[0].removeprefix(prefix) == result.verdict[0]

@@ -8,6 +8,7 @@ from ._needs import need
 from ._output import INTERRUPTED, of_comparison, print_json, say
 
 if TYPE_CHECKING:
+    from ..comparison import Comparison
     from ._study import Outcome
 
 
@@ -112,10 +113,16 @@ def add_to(app: Any) -> None:
         if outcome.interrupted:
             say(goes_on)
             raise Exit(INTERRUPTED)
-        if not result.complete:
-            say(f"the time budget is used up; the same command goes on from {out}")
+        if _unfinished(result):
+            say(f"the time budget is used up; with more, the same command goes on from {out}")
         if result.headline not in result.models and result.failures:
             raise Exit(1)
+
+
+def _unfinished(result: "Comparison") -> bool:
+    """Whether a fit was not begun, be it that to all samples."""
+    whole = result.whole is not None or any(f["fold"] is None for f in result.failures)
+    return not (result.complete and whole)
 
 
 def _print(outcome: "Outcome") -> None:

@@ -62,12 +62,13 @@ def inner_folds(
 ) -> Any:
     """How the training part of a fold is split to choose parameters: what estimators take as cv.
 
-    There are no more folds than samples of the rarest class, or groups.
+    There are no more folds than samples of the rarest class, pairs of samples with numbers to
+    predict, or groups.
     """
     labels = task == "classification"
+    rarest = np.unique(y[train], return_counts=True)[1].min() if labels else len(train) // 2
+    n_folds = min(n_folds, max(2, int(rarest)))
     if groups is None:
-        sizes = np.unique(y[train], return_counts=True)[1] if labels else len(train)
-        n_folds = max(2, min(n_folds, int(np.min(sizes))))
         return make_splitter(n_folds, labels, False, random_state)
     own = groups[train]
     if len(np.unique(own)) < 2:

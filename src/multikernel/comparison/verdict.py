@@ -50,19 +50,19 @@ def _so_far(result: Comparison) -> str:
 
 
 def _no_better(result: Comparison) -> list[str]:
-    """Whether the headline model predicts at all."""
+    """Whether the headline model predicts at all, however small the unit of the score is."""
     differences, n_train, n_test = result._above_constant()
     if len(differences) < 2:
         return []
-    same = practical_equivalence(differences, n_train, n_test, result.rope)
-    if same.better > _SURE:
+    chance = practical_equivalence(differences, n_train, n_test, rope=0.0).better
+    if chance > _SURE:
         return []
     known = np.isfinite(result.scores(result.headline))
     constant = f"a constant prediction, which reaches {np.mean(result.constant, where=known):.3f}"
     if differences.mean() <= 0:
         return [f"{result.headline} is no better than {constant}."]
-    chance = f"better with probability {same.better:.2f}"
-    return [f"{result.headline} is not clearly better than {constant} ({chance})."]
+    better = f"better with probability {chance:.2f}"
+    return [f"{result.headline} is not clearly better than {constant} ({better})."]
 
 
 def _uniform_folds(result: Comparison) -> list[str]:

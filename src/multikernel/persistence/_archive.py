@@ -96,7 +96,7 @@ def _why(error: Exception) -> str:
     if isinstance(error, BadZipFile):
         return "it is no archive, or was cut short"
     if "allow_pickle" in str(error):
-        return "one of its arrays is a pickle, which is never opened"
+        return "one of its arrays is damaged, or a pickle, which is never opened"
     return str(error).strip().rstrip(".") or type(error).__name__
 
 

@@ -24,7 +24,8 @@ _ZERO_SUM = 1e-12  # relative to the sum of absolute values
 _FINE = 1e-3  # of the longest scale of a dual point: how exactly the best is sought
 _NEAR = 0.9  # of it, where the best mostly lies
 _CONTRADICTION = 1e-10  # a bound this far above an objective proves that one of them is wrong
-_PATIENCE = 6  # steps of a method that converges quadratically
+_PATIENCE = 8  # steps of a method that converges quadratically
+_RISE = 0.01  # of a bound in so many steps, below which it stands still
 _ROUNDED = 1e3  # or this many times the rounding of the kernels
 _DOMAIN_NAMES = {"real": "real", "sign": "-1 or 1", "onehot": "one-hot over classes"}
 _DOMAINS: dict[str, Callable[[Array], bool]] = {
@@ -342,6 +343,7 @@ class Progress:
         self.dual_point = np.zeros_like(problem.y)
         self._start = (time.perf_counter(), problem.bank.n_passes)
         self._rows: list[tuple[float, float, float, float]] = []
+        self._bounds: list[float] = []
 
     @property
     def gap(self) -> float:
@@ -356,11 +358,16 @@ class Progress:
 
     @property
     def stuck(self) -> bool:
-        """Whether the rounding of the kernels has kept the gap from halving for some steps."""
+        """Whether rounded kernels let neither the gap halve nor the bound rise for some steps.
+
+        The bound rises even where the gap, far from the optimum, stays near one.
+        """
         exact = self.problem.bank.rounding <= Bank.rounding
         if exact or len(self._rows) <= _PATIENCE:
             return False
-        return self.gap >= 0.5 * self._rows[-1 - _PATIENCE][1]
+        gap, bound = self._rows[-1 - _PATIENCE][1], self._bounds[-1 - _PATIENCE]
+        rise = 0.0 if self.best_bound == bound else self.best_bound - bound
+        return self.gap >= 0.5 * gap and rise <= _RISE * abs(self.best_bound)
 
     def record(self, d: Array, alpha: Array, b: Array, G: Array, f: Array) -> float:
         r"""Evaluate a pair (d, alpha) that belongs together, with :math:`f = K(d)\alpha`.
@@ -376,6 +383,7 @@ class Progress:
         seconds, passes = time.perf_counter(), self.problem.bank.n_passes
         row = (self.best_objective, self.gap, passes - self._start[1], seconds - self._start[0])
         self._rows.append(row)
+        self._bounds.append(self.best_bound)
         return value
 
     def raise_bound(self, alpha: Array, G: Array) -> None:
