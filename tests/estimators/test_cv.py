@@ -352,15 +352,6 @@ def test_default_scores_are_those_of_their_names(table, weighted):
         assert_allclose(plain.scores_, named.scores_, rtol=1e-12)
 
 
-def test_the_area_under_the_curve_is_for_two_classes(table):
-    X, y = table[0], np.digitize(table[1], [-0.4, 0.4])
-    with pytest.raises(
-        ValueError, match="scoring='roc_auc' is for two classes; for more take 'roc"
-    ):
-        MKLClassifierCV(SOURCES, Cs=CS, cv=3, scoring="roc_auc").fit(X, y)
-    assert MKLClassifierCV(SOURCES, Cs=CS, cv=3, scoring="roc_auc_ovr").fit(X, y).best_score_ > 0.5
-
-
 def test_labels_may_be_a_column(table):
     X, y = table
     labels = np.where(y > np.median(y), "high", "low")

@@ -177,19 +177,9 @@ class SelectsParameters(BaseMKL):
             return lambda F, y, s: self._default_score(y, self._predict_from(F), s)
         scorer, model = get_scorer(self.scoring), _FromDecisions(self)
         weighs = "sample_weight" in signature(scorer).parameters
-
-        def score(F: Array, y: Array, s: Array | None) -> float:
-            weights = {} if s is None or not weighs else {"sample_weight": s}
-            try:
-                return float(scorer(model, F, y, **weights))
-            except ValueError as error:
-                if "multi_class" not in str(error):
-                    raise
-                raise ValueError(
-                    f"scoring={self.scoring!r} is for two classes; for more take 'roc_auc_ovr'."
-                ) from error
-
-        return score
+        return lambda F, y, s: scorer(
+            model, F, y, **({} if s is None or not weighs else {"sample_weight": s})
+        )
 
     def _warn_unsettled(self, results: list[FoldResult]) -> None:
         if n_unsettled := sum(result.n_unsettled for result in results):
