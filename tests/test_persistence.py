@@ -683,7 +683,7 @@ def test_arrays_of_pickles_are_refused(tmp_path, sentinel, command):
             new.writestr(name, payload.getvalue() if name.endswith(".npy") else old.read(name))
     said = refusal(out.getvalue(), tmp_path)
     assert said.endswith(
-        "is damaged: one of its arrays is damaged, or a pickle, which is never opened."
+        "is damaged: one of its arrays is not one, or is a pickle, which is never opened."
     )
     assert not sentinel.exists()
 

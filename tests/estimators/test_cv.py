@@ -487,7 +487,7 @@ def test_where_single_precision_does_not_settle_folds_go_on_in_double(rng, monke
     exact = clone(model).set_params(cv_tol=5e-4).fit(X, y)
     assert runs[2:] == [("float64", [0.1, 10.0, 1000.0])]
     assert_allclose(rough.scores_, exact.scores_, atol=0.02)  # the root of cv_tol
-    assert_allclose(rough.n_active_, exact.n_active_, atol=2.0)
+    assert_allclose(rough.n_active_, exact.n_active_, atol=2.0)  # of 40, the last near zero
     assert_allclose(rough.predict(X), exact.predict(X), atol=1e-3)
 
 

@@ -9,7 +9,6 @@ from ._output import INTERRUPTED, of_comparison, print_json, say
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
-    from ._study import Outcome
 
 
 def add_to(app: Any) -> None:
@@ -105,11 +104,11 @@ def add_to(app: Any) -> None:
         except KeyboardInterrupt:  # a second one, before the report was written
             say(goes_on)
             raise Exit(INTERRUPTED) from None
-        if as_json:
-            print_json(of_comparison(outcome.comparison, outcome.report, outcome.notes))
-        else:
-            _print(outcome)
         result = outcome.comparison
+        if as_json:
+            print_json(of_comparison(result, outcome.report, outcome.notes))
+        else:
+            print(f"{result}\n\n{outcome.report.resolve()}")
         if outcome.interrupted:
             say(goes_on)
             raise Exit(INTERRUPTED)
@@ -123,9 +122,3 @@ def _unfinished(result: "Comparison") -> bool:
     """Whether a fit was not begun, be it that to all samples."""
     whole = result.whole is not None or any(f["fold"] is None for f in result.failures)
     return not (result.complete and whole)
-
-
-def _print(outcome: "Outcome") -> None:
-    result = outcome.comparison
-    print(result)
-    print(f"\n{outcome.report.resolve()}")

@@ -92,7 +92,8 @@ def compare(
         How often to shuffle and split anew; for a number of folds only.
     inner_cv : int, default=3
         Folds of the training part in which parameters are chosen, split in the same manner; fewer
-        where a class has fewer samples there, or where there are fewer groups.
+        where a class has fewer samples there, or where there are fewer groups or pairs of numbers
+        to predict.
     scoring : str, optional
         Name of a score of scikit-learn, by which parameters are chosen, too; by default "accuracy"
         or "r2".

@@ -66,8 +66,8 @@ def inner_folds(
     predict, or groups.
     """
     labels = task == "classification"
-    rarest = np.unique(y[train], return_counts=True)[1].min() if labels else len(train) // 2
-    n_folds = min(n_folds, max(2, int(rarest)))
+    most = np.unique(y[train], return_counts=True)[1].min() if labels else len(train) // 2
+    n_folds = min(n_folds, max(2, int(most)))
     if groups is None:
         return make_splitter(n_folds, labels, False, random_state)
     own = groups[train]

@@ -132,11 +132,12 @@ class PathPlan:
 def _result(
     problems: Sequence[Problem], paths: list[list[Solution]], train: Index, test: Index
 ) -> FoldResult:
-    """What a fold has found, from solutions along C by regularizer and then problem."""
-    outputs, found, count, n_Cs = [], [], len(problems), min(map(len, paths))
-    if not n_Cs:
-        return FoldResult([], [], 0, train, [])
-    paths = [path[:n_Cs] for path in paths]
+    """What a fold has found, from solutions along C by regularizer and then problem.
+
+    That is for values of C at which every path has a solution.
+    """
+    outputs, found, count = [], [], len(problems)
+    paths = [path[: min(map(len, paths))] for path in paths]
     for of_regularizer in (paths[i : i + count] for i in range(0, len(paths), count)):
         F = [
             decisions(problem.bank, path, train, test)

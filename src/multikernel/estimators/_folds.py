@@ -67,6 +67,8 @@ def decisions(bank: Bank, solutions: Sequence[Solution], train: Index, test: Ind
     :math:`\sum_m d_m K_m \alpha` for all solutions at once, with coefficients of zero outside
     ``train``: at most one pass over the bank, unless the products would take too much memory.
     """
+    if not solutions:
+        return []
     n_outputs = solutions[0].dual_coef.shape[1]
     size = max(1, _MAX_ENTRIES // (bank.n_kernels * bank.n_samples * n_outputs))
     parts = []

@@ -46,8 +46,8 @@ class Archive:
             size = sum(part.file_size for part in _all_parts(file))
             if {_STAMP, "schema.json"} - set(file.namelist()):
                 raise ValueError("save_model did not write it")
-            said: dict[str, Any] = json.loads(file.read(_STAMP))
-            if type(said) is not dict or not _is_stamp(said):
+            said = json.loads(file.read(_STAMP))
+            if not _is_stamp(said):
                 raise ValueError("its stamp is not one of multikernel")
         if size > available_memory():
             raise MemoryError(
@@ -55,7 +55,7 @@ class Archive:
                 f"{format_bytes(available_memory())} are free."
             )
         check_format(said, self.name)
-        return said
+        return dict(said)
 
     def strange_types(self) -> list[str]:
         """The types in the file that are not trusted; nothing is imported or made."""
@@ -87,8 +87,10 @@ class Archive:
             ) from error
 
 
-def _is_stamp(said: dict[str, Any]) -> bool:
-    return type(said.get("format")) is int and type(said.get("versions")) is dict
+def _is_stamp(said: Any) -> bool:
+    """Whether this is what :func:`stamp` makes."""
+    kinds = {"format": int, "versions": dict}
+    return isinstance(said, dict) and all(type(said.get(k)) is kind for k, kind in kinds.items())
 
 
 def _why(error: Exception) -> str:
@@ -96,7 +98,7 @@ def _why(error: Exception) -> str:
     if isinstance(error, BadZipFile):
         return "it is no archive, or was cut short"
     if "allow_pickle" in str(error):
-        return "one of its arrays is damaged, or a pickle, which is never opened"
+        return "one of its arrays is not one, or is a pickle, which is never opened"
     return str(error).strip().rstrip(".") or type(error).__name__
 
 

@@ -366,8 +366,8 @@ class Progress:
         if exact or len(self._rows) <= _PATIENCE:
             return False
         gap, bound = self._rows[-1 - _PATIENCE][1], self._bounds[-1 - _PATIENCE]
-        rise = 0.0 if self.best_bound == bound else self.best_bound - bound
-        return self.gap >= 0.5 * gap and rise <= _RISE * abs(self.best_bound)
+        risen = self.best_bound - _RISE * abs(self.best_bound) > bound
+        return self.gap >= 0.5 * gap and not risen
 
     def record(self, d: Array, alpha: Array, b: Array, G: Array, f: Array) -> float:
         r"""Evaluate a pair (d, alpha) that belongs together, with :math:`f = K(d)\alpha`.
