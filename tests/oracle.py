@@ -85,7 +85,7 @@ def _run_clarabel(problem: cp.Problem) -> None:
 
 def _residual(end: Any) -> float:
     gap = abs(end.obj_val - end.obj_val_dual) / max(1.0, abs(end.obj_val))
-    return float(max(gap, end.r_prim, end.r_dual))
+    return float(np.nan_to_num([gap, end.r_prim, end.r_dual], nan=np.inf).max())
 
 
 def loss_terms(loss: Any, y: np.ndarray, z: Any) -> Any:

@@ -29,7 +29,7 @@ from multikernel.cli._options import parse_sources
 from multikernel.cli._progress import _Clock, show_progress
 from multikernel.cli._remarks import fit_remarks
 from multikernel.cli.app import COMMANDS, make_app
-from multikernel.cli.compare import _unfinished
+from multikernel.cli.compare import _headline_failed, _unfinished
 from multikernel.files import Dataset, read_sources
 from multikernel.report import run_demo
 
@@ -405,6 +405,14 @@ def test_a_time_budget_leaves_a_partial_report_and_succeeds(study, tmp_path):
 )
 def test_what_a_time_budget_can_leave_out(studies, change, unfinished):
     assert _unfinished(replace(studies[0].comparison, **change)) == unfinished
+
+
+def test_a_headline_that_failed_on_some_folds_has_not_failed(studies):
+    result = studies[0].comparison
+    lost = [{"model": result.headline, "fold": k} for k in range(result.n_folds)]
+    others = [{"model": "Bayesian", "fold": k} for k in range(result.n_folds)]
+    assert not _headline_failed(replace(result, failures=[*lost[1:], *others]))
+    assert _headline_failed(replace(result, failures=[*lost, *others]))
 
 
 def test_a_comparison_whose_headline_fails_exits_with_1(study, tmp_path, monkeypatch):

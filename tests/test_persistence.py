@@ -714,7 +714,11 @@ def test_damaged_files_are_refused_in_one_sentence(tmp_path):
     data = good_file()
     for cut in (0, 1, 10, len(data) // 2, len(data) - 30, len(data) - 1):
         assert "damaged" in refusal(data[:cut], tmp_path)
-    assert "damaged: it is no archive, or was cut short." in refusal(data[:500], tmp_path)
+    sentence = "damaged: it is no archive, was cut short, or holds changed bytes."
+    assert sentence in refusal(data[:500], tmp_path)
+    middle = data.index(b"schema.json") + 60  # within what is compressed
+    changed = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+    assert sentence in refusal(changed, tmp_path)
     noise = np.random.default_rng(0).bytes(5000)
     assert "damaged" in refusal(b"PK\x03\x04" + noise, tmp_path)
     assert "damaged" in refusal(b"x" + noise, tmp_path)

@@ -1,9 +1,13 @@
 """Warnings point at the user's line, from whatever depth."""
 
+import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
+import joblib
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import (
     QSVC,
@@ -15,7 +19,7 @@ from multikernel import (
     ProbabilisticMKLRegressor,
     mkl_path,
 )
-from multikernel._warnings import warn
+from multikernel._warnings import convergence_unsaid, listening, warn
 from multikernel.banks import PackedBank
 from multikernel.losses import Squared
 from multikernel.regularizers import LpNorm
@@ -61,3 +65,54 @@ def test_a_warning_names_the_line():
 def _line_of(text):
     with open(__file__, encoding="utf-8") as file:
         return next(k for k, line in enumerate(file, 1) if line.strip().startswith(text))
+
+
+def test_convergence_unsaid_is_of_one_thread_and_one_kind():
+    with convergence_unsaid():
+        with pytest.warns(UserWarning, match="other"):
+            warn("other", UserWarning)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warn("not settled", ConvergenceWarning)
+        with pytest.warns(ConvergenceWarning, match="of a thread"), ThreadPoolExecutor(1) as pool:
+            pool.submit(warn, "of a thread", ConvergenceWarning).result()
+    with pytest.warns(ConvergenceWarning, match="again"):
+        warn("again", ConvergenceWarning)
+
+
+def test_threads_that_listen_in_turns_leave_the_filters_as_they_were():
+    """The first to begin ends before the second, which would restore the filters of the first."""
+    began, ended = threading.Event(), threading.Event()
+
+    def first():
+        with listening() as heard:
+            began.set()
+            ended.wait()
+            warn("of the first", UserWarning)
+        return [str(w.message) for w in heard]
+
+    before, show = list(warnings.filters), warnings.showwarning
+    with ThreadPoolExecutor(2) as pool:
+        found = pool.submit(first)
+        began.wait()
+        with listening() as heard:
+            ended.set()
+            assert found.result() == ["of the first"]
+            with pytest.warns(UserWarning, match="of nobody"):
+                pool.submit(warn, "of nobody", UserWarning).result()
+            warn("of the second", UserWarning)
+    assert [str(w.message) for w in heard] == ["of the second"]
+    assert list(warnings.filters) == before
+    assert warnings.showwarning is show
+
+
+def test_folds_in_threads_leave_warnings_on(rng):
+    X = rng.normal(size=(60, 2))
+    y = np.sin(X[:, 0]) + rng.normal(size=60)
+    before = list(warnings.filters)
+    with joblib.parallel_config("threading"):
+        for _ in range(5):
+            MKLRegressorCV(n_jobs=3, cv=6).fit(X, y)
+    assert list(warnings.filters) == before
+    with pytest.warns(ConvergenceWarning):
+        MKLRegressor(max_iter=1).fit(X, y)

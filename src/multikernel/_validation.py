@@ -118,7 +118,9 @@ def _random_vector(K: Array) -> Array:
 
 @lru_cache(maxsize=1)
 def _normal_numbers(n: int) -> Array:
-    return np.random.default_rng(_SEED).normal(size=n)
+    v = np.random.default_rng(_SEED).normal(size=n)
+    v.setflags(write=False)
+    return v
 
 
 def _products(K: Array, v: Array) -> tuple[Array, Array]:

@@ -28,16 +28,8 @@ def entries(K):
     return K.entries if isinstance(K, SingleMatrix) else K
 
 
-@pytest.mark.parametrize("kind", ["double", "rough", "stored in single"])
-@settings(deadline=None, max_examples=25)
-@given(
-    n=st.integers(6, 90),
-    M=st.integers(1, 45),
-    n_parts=st.integers(2, 5),
-    T=st.integers(1, 3),
-    seed=st.integers(0, 99),
-)
-def test_shared_sweeps_equal_the_square_matrices(kind, n, M, n_parts, T, seed):
+def check_sweeps(kind, n, M, n_parts, T, seed):
+    """Shared sweeps over random folds, against the square matrices."""
     stored = np.float32 if kind == "stored in single" else np.float64
     bank, grams, trains = folds_of(n, M, n_parts, seed, stored)
     bank = bank.rough() if kind == "rough" else bank
@@ -63,6 +55,27 @@ def test_shared_sweeps_equal_the_square_matrices(kind, n, M, n_parts, T, seed):
         assert_allclose(V, own @ A, atol=tol * size, rtol=0)
         assert_allclose(few, (own @ A)[some], atol=tol * size, rtol=0)
         assert_allclose(G, np.einsum("it,mij,jt->m", A, own, A), atol=tol * size**2, rtol=0)
+
+
+KINDS = ["double", "rough", "stored in single"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=25)
+@given(
+    n=st.integers(6, 90),
+    M=st.integers(1, 45),
+    n_parts=st.integers(2, 5),
+    T=st.integers(1, 3),
+    seed=st.integers(0, 99),
+)
+def test_shared_sweeps_equal_the_square_matrices(kind, n, M, n_parts, T, seed):
+    check_sweeps(kind, n, M, n_parts, T, seed)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_long_runs_are_multiplied_in_another_way(kind):
+    check_sweeps(kind, n=640, M=3, n_parts=4, T=2, seed=0)
 
 
 def test_a_sweep_for_all_folds_is_one_pass(rng):

@@ -193,7 +193,7 @@ def test_folds_on_which_no_kernel_got_a_weight_are_counted_and_not_averaged():
     [
         ([0.9, 0.8, 0.88], f"{MKL} is no better than a constant prediction, which reaches 0.860."),
         ([0.9, 0.8, 0.82], f"{MKL} is not clearly better than a constant prediction, which "
-        "reaches 0.840 (better with probability 0."),
+        "reaches 0.840 (better with probability 0.74; fewer than 5 folds say little about it)."),
         ([0.3, 0.3, 0.3], None),
     ],
 )  # fmt: skip

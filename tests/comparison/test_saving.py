@@ -76,6 +76,8 @@ def put(content, value, *keys):
         (lambda c: put(c, 1, "more"), "'more' is not known"),
         (lambda c: put(c, True, "n_folds"), "'n_folds' is not what it should be"),
         (lambda c: put(c, [0.5], "constant"), "'constant' has not a score for every fold"),
+        (lambda c: put(c, ["x"] * 5, "constant"), "'constant' has not a score for every fold"),
+        (lambda c: put(c, [None] * 5, "constant"), "'constant' has not a score for every fold"),
         (lambda c: put(c, [], "results", 3), "in result 3 there are no fields"),
         (lambda c: drop(c, "results", 2, "role"), "in result 2 'role' is not there"),
         (lambda c: put(c, "x", "results", 0, "score"), "'score' is not what it should be"),

@@ -31,6 +31,7 @@ from sklearn.model_selection import (
 
 from multikernel import (
     RBF,
+    BlockNorm,
     DualCovariance,
     ElasticNet,
     FixedWeights,
@@ -51,7 +52,7 @@ from multikernel import (
 )
 from multikernel.banks import packed
 from multikernel.banks.shared import SharedSweeps
-from multikernel.estimators import _fold_paths
+from multikernel.estimators import _chosen, _fold_paths
 from multikernel.estimators._chosen import Chosen
 from multikernel.estimators._cross_validation import CrossValidation
 from multikernel.estimators._fold_paths import PathPlan
@@ -59,7 +60,7 @@ from multikernel.estimators._folds import mean_of_folds
 from multikernel.estimators._selection import _choose
 from multikernel.losses import Squared
 from multikernel.regularizers import Regularizer
-from multikernel.solvers import DualNewton, Problem
+from multikernel.solvers import Alternating, DualNewton, Problem
 
 CS = [0.01, 0.3, 10.0]
 SOURCES = {"a": [0, 1], "b": [2, 3], "c": [4, 5]}
@@ -580,6 +581,26 @@ def test_first_steps_are_on_the_rough_kernels(rng, monkeypatch):
     assert Chosen(problem, rough, start).near(solver) is None
 
 
+def test_steps_on_the_rough_kernels_are_few():
+    rng = np.random.default_rng(0)
+    bank = PackedBank.from_grams([Z @ Z.T for Z in rng.normal(size=(4, 30, 5))])
+    problem = Problem(bank, rng.normal(size=(30, 1)), Squared(), ElasticNet(), C=0.1)
+    solver = Alternating(tol=1e-4, max_iter=100)
+    assert solver.solve(problem).n_iter > _chosen._MAX_STEPS
+    assert Chosen(problem, bank.rough()).near(solver).n_iter == _chosen._MAX_STEPS
+
+
+@pytest.mark.parametrize("kind", [MKLRegressorCV, MKLClassifierCV])
+def test_norms_that_are_not_convex_take_the_kernels_as_they_are(kind):
+    """Their solvers ask for a positive definite sum of kernels, which rounded ones may not have."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.normal(size=80)
+    kernels = KernelSet({f"s{j}": [j] for j in range(3)}, [RBF([3.0, 10.0, 30.0])])
+    model = kind(kernels, regularizer=BlockNorm(3.0), cv=3, Cs=[0.1, 1000.0])
+    assert model.fit(X, y if kind is MKLRegressorCV else y > 0).converged_
+
+
 def test_unfinished_fits_are_counted(table):
     X, y = table
     solver = NewtonWeights(max_iter=1, tol=1e-12)
@@ -715,10 +736,19 @@ def test_folds_share_sweeps_and_find_what_each_finds_alone(shared_table, monkeyp
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3, 9])
-def test_workers_get_neighbouring_folds(shared_table, n_jobs):
+def test_workers_get_neighbouring_folds(shared_table, monkeypatch, n_jobs):
     kernels, X, y = shared_table
+    groups, run = [], PathPlan.run
+
+    def spy(plan, problems, folds):
+        groups.append([int(test[0]) for _, test in folds])
+        return run(plan, problems, folds)
+
+    monkeypatch.setattr(PathPlan, "run", spy)
     with parallel_config("threading"):
         model = MKLRegressorCV(kernels, Cs=CS, cv=5, n_jobs=n_jobs, cv_tol=1e-6).fit(X, y)
+    ends = {2: [[0, 32, 64], [96, 128]], 3: [[0, 32], [64, 96], [128]]}
+    assert sorted(groups) == ends.get(n_jobs, [[0], [32], [64], [96], [128]])
     one = MKLRegressorCV(kernels, Cs=CS, cv=5, cv_tol=1e-6).fit(X, y)
     assert_allclose(model.scores_, one.scores_, atol=1e-3)  # the root of cv_tol
 

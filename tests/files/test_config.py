@@ -227,6 +227,11 @@ COMPLAINTS = {
         GOOD.replace('"visit_*"', '"visit_*", "age"'),
         "data.toml, line 9, sources.clinical: Source 'clinical' has no columns left",
     ),
+    "a name with a dot": (
+        GOOD.replace("[sources.clinical]", '[sources."mrna.columns"]\nfile = "clinical.csv"\n\n'
+        "[sources.clinical]").replace("kernels = [", 'columns = ["g9"]\nkernels = ['),
+        "data.toml, line 7, sources.mrna.columns: ",
+    ),
     "text of many words": (
         GOOD.replace('"note", ', ""),
         None,

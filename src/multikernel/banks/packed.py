@@ -79,6 +79,7 @@ class PackedBank(Bank):
         dtype: DTypeLike = np.float64,
         parts: Sequence[Index] | None = None,
     ) -> None:
+        parts = [part for part in parts or () if len(part)]
         tile = n_kernels * (n_samples / len(parts)) ** 2 if parts else 0
         if not parts or len(parts) > _MAX_PARTS or tile < _MIN_TILE:
             parts = [np.arange(n_samples)]

@@ -86,7 +86,7 @@ class SharedSweeps:
     def most(self, n_outputs: int, n_workers: int = 1) -> int:
         """How many questions to ask at a time, so that answers take no more memory than the tiles.
 
-        None where so much is not free for each of several workers.
+        0 where so much is not free for each of several workers: then folds are asked alone.
         """
         n, M = self._n_samples, self._n_kernels
         one = 8 * (n * n + _HELD * M * n * n_outputs)  # bytes of a combined kernel, and of products

@@ -114,7 +114,7 @@ def add_to(app: Any) -> None:
             raise Exit(INTERRUPTED)
         if _unfinished(result):
             say(f"the time budget is used up; with more, the same command goes on from {out}")
-        if result.headline not in result.models and result.failures:
+        if _headline_failed(result):
             raise Exit(1)
 
 
@@ -122,3 +122,9 @@ def _unfinished(result: "Comparison") -> bool:
     """Whether a fit was not begun, be it that to all samples."""
     whole = result.whole is not None or any(f["fold"] is None for f in result.failures)
     return not (result.complete and whole)
+
+
+def _headline_failed(result: "Comparison") -> bool:
+    """Whether the fits of the headline model failed on every fold."""
+    failed = {f["fold"] for f in result.failures if f["model"] == result.headline}
+    return len(failed) == result.n_folds

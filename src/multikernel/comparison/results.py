@@ -57,8 +57,8 @@ class Comparison:
     headline : str
         The model whose weights are shown, chosen before any score was seen.
     complete : bool
-        Whether every task was done; not so after an interrupt, a failure, or at the end of a time
-        budget.
+        Whether every task was begun and ended, be it with a failure; not so after an interrupt or
+        at the end of a time budget.
     failures : list of dict
         Model, fold and message of every fit that failed; the fold is None for the fit to all
         samples.

@@ -121,7 +121,8 @@ def read_content(path: str | os.PathLike[str]) -> dict[str, Any]:
     content.pop("format", None)
     if fault := _fault(content, _FIELDS):
         raise _refusal(path, fault)
-    if content["constant"] and len(content["constant"]) != content["n_folds"]:
+    constant = [isinstance(score, float) for score in content["constant"]]
+    if constant and not (len(constant) == content["n_folds"] and all(constant)):
         raise _refusal(path, "'constant' has not a score for every fold")
     for k, result in enumerate(content["results"]):
         if fault := _result_fault(result, content):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from .._component import Array
+from .._warnings import listening
 from ..files._errors import did_you_mean
 
 _COMMON = {
@@ -52,8 +52,7 @@ def score_or_none(model: Any, X: Any, y: Array, scoring: str) -> float | None:
     """The score, None where it is not defined: too few samples, or of one class."""
     if not len(y):
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it is not defined
+    with listening():  # that it is not defined is said by the answer
         try:
             score = float(get_scorer(scoring)(model, X, y))
         except ValueError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics import get_scorer
 
 from .._component import Array
+from .._warnings import listening
 from .folds import Fold
 from .inputs import select_sources
 from .insides import (
@@ -112,8 +112,7 @@ class Task:
         if self.role == "alone":  # of the others a source says nothing
             test = test[X[test].has(self.source)]
         given = X if self.sources is None else select_sources(X, list(self.sources))
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with listening() as heard:
             began = time.perf_counter()
             model = clone(self.estimator).fit(given[train], data.y[train])
             seconds = time.perf_counter() - began
@@ -132,7 +131,7 @@ class Task:
             "test": test.tolist(),
             **judged,
             "scores_having": having,
-            "warnings": sorted({str(w.message).splitlines()[0] for w in caught}),
+            "warnings": sorted({str(w.message).splitlines()[0] for w in heard}),
             **describe_weights(model),
             "trace": trace,
             **describe_certificate(model),

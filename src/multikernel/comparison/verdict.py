@@ -61,8 +61,8 @@ def _no_better(result: Comparison) -> list[str]:
     constant = f"a constant prediction, which reaches {np.mean(result.constant, where=known):.3f}"
     if differences.mean() <= 0:
         return [f"{result.headline} is no better than {constant}."]
-    better = f"better with probability {chance:.2f}"
-    return [f"{result.headline} is not clearly better than {constant} ({better})."]
+    doubt = f"better with probability {chance:.2f}{_LITTLE if len(differences) < _FEW else ''}"
+    return [f"{result.headline} is not clearly better than {constant} ({doubt})."]
 
 
 def _uniform_folds(result: Comparison) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from .._component import Array
+from .._warnings import listening
 from ..displays import RedundancyDisplay
 from ..estimators import SourcePreparation
 from ..kernels import ViewBundle
@@ -47,8 +47,7 @@ class WholeFit:
 
     def run(self, data: Data) -> dict[str, Any]:
         """Fit and look inside; all that is returned can be written as JSON."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # those of the folds are kept
+        with listening():  # the warnings of the folds are kept
             began = time.perf_counter()
             model = clone(self.estimator).fit(data.X, data.y)
             seconds = time.perf_counter() - began

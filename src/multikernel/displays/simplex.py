@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
@@ -11,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._component import Array
+from .._warnings import convergence_unsaid
 from ..regularizers import FixedWeights, Regularizer
 from ..solvers import Problem
 from ._style import INK, PALETTE, colour_bar, legend, new_axes, short, title
@@ -259,8 +258,7 @@ def _surface(estimator: Any, X: Any, y: Any, T: Array, total: float, n_grid: int
     i, j = np.divmod(np.arange((n_grid + 1) ** 2), n_grid + 1)
     shares = np.stack([i, j, n_grid - i - j], axis=1)[i + j <= n_grid] / n_grid
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # as good as the picture
+    with convergence_unsaid():  # as good as the picture
         problems = [replace(problem, C=C) for problem in problems]
         rays = (_Ray(model, problems, h, s @ T) for s in shares)
         return _Surface(shares, np.array([ray.least(float(np.log(total))) for ray in rays]))

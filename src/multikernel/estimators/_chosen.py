@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import NamedTuple
 
-from sklearn.exceptions import ConvergenceWarning
-
+from .._warnings import convergence_unsaid
 from ..banks import Bank
 from ..solvers import Problem, Solution, Solver
 
@@ -36,8 +34,7 @@ class Chosen(NamedTuple):
             return None
         if self.bank is None or self.bank is self.problem.bank:
             return self.start
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the last steps have the last word
+        with convergence_unsaid():  # the last steps have the last word
             few = min(solver.max_iter, _MAX_STEPS)
             coarse = replace(solver, tol=max(solver.tol, _TRUSTED), max_iter=few)
             return coarse.solve(replace(self.problem, bank=self.bank), self.start)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._warnings import warn
+from .._warnings import convergence_unsaid, listening, warn
 from ..bayes import (
     BayesProblem,
     ConvexMKL,
@@ -97,8 +97,7 @@ def _learned_likelihood(
 ) -> Likelihood:
     """The likelihood that the evidence or its bound prefers, for an objective that learns none."""
     method = default_method(problem.likelihood).set_params(**limits)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # its advice is for another objective
+    with convergence_unsaid():  # its advice is for another objective
         inference = method.infer(problem)
     if not inference.converged:
         source = "evidence" if problem.likelihood.is_gaussian else "variational bound"
@@ -151,11 +150,10 @@ class _Candidate:
 
 def _quietly(run: Run, problem: BayesProblem, start: State) -> _Candidate:
     """Run, and keep complaints about convergence until it is known whether they matter."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with listening() as heard:
         inference = run(problem, start)
     complaints = []
-    for warning in caught:
+    for warning in heard:
         if issubclass(warning.category, ConvergenceWarning):
             complaints.append(str(warning.message))
         else:

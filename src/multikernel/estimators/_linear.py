@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
@@ -17,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._component import Array, resolve
 from .._memory import check_memory
-from .._warnings import warn
+from .._warnings import convergence_unsaid, warn
 from ..banks import FactoredBank, PackedBank
 from ..losses import LOSSES, Loss
 from ..regularizers import Uniform
@@ -112,8 +111,7 @@ class BaseLinear(Documented, BaseEstimator):
         K = features.gram(penalty)
         problem = Problem(PackedBank.from_grams([K]), *parts)
         solver = choose_solver(problem, tol=self.tol, max_iter=min(self.max_iter, _PATIENCE))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # there is another way
+        with convergence_unsaid():  # there is another way
             found = solver.solve(problem)
         if found.converged:
             w = penalty.solve(features.transposed_times(found.dual_coef))

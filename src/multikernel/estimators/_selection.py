@@ -95,7 +95,8 @@ class SelectsParameters(BaseMKL):
         self._check_folds(problems, folds)
         self.candidates_ = [Candidate(float(C), setting) for C in Cs for setting in settings]
         exact = bank = problems[0].bank
-        if self.cv_tol >= _ROUGH and _is_mild(problems, Cs):
+        convex = all(regularizer.convex for regularizer in regularizers)
+        if self.cv_tol >= _ROUGH and convex and _is_mild(problems, Cs):
             bank = exact.rough()
         rough = [replace(problem, bank=bank) for problem in problems]
         results = self._fit_folds(replace(plan, settled=bank is not exact), rough, folds)
@@ -163,9 +164,9 @@ class SelectsParameters(BaseMKL):
             decisions = map(self._in_units, result.decisions)
             scores[:, k] = [score(F, y[test], weights) for F in decisions]
         if np.isnan(scores).any(axis=1).all():
-            named = "R²" if self.scoring is None else f"scoring={self.scoring!r}"
+            named = self.scoring or self._default_scoring
             raise ValueError(
-                f"No candidate has a score on all folds: {named} is not a number "
+                f"No candidate has a score on all folds: {named!r} is not a number "
                 f"on fold {int(np.argmax(np.isnan(scores).any(axis=0)))}. R² needs at least 2 test "
                 "samples; use larger folds, or a score such as 'neg_mean_squared_error'."
             )

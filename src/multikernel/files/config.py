@@ -103,7 +103,7 @@ def plan_of_toml(path: Path) -> Plan:
         options=config.content.get("compare", {}),
         notes=notes,
         places={
-            ".".join(map(str, key)): config.place(key)
+            key: config.place(key)
             for key in config.lines
             if len(key) in ((2, 3) if key[0] == "sources" else (1,))
         },

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..kernels import KernelFamily
 from ._errors import InputError, did_you_mean, listing
+from ._toml_lines import KeyPath
 from .dataset import Kind, Task
 from .formats import IN_FOLDERS, READERS, why_not
 
@@ -58,16 +59,16 @@ class Plan:
     only: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    places: Mapping[str, str] = field(default_factory=dict)  # where a TOML file says what
+    places: Mapping[KeyPath, str] = field(default_factory=dict)  # where a TOML file says what
     alone: bool = False  # one table is meant, and none beside it unless it is named in full
 
     @contextmanager
-    def at(self, key: str) -> Iterator[None]:
+    def at(self, *key: str) -> Iterator[None]:
         """Let complaints begin with the place that is to blame."""
         try:
             yield
         except InputError as error:
-            place = self.places.get(f"{key}.{error.key}", self.places.get(key))
+            place = self.places.get((*key, error.key or ""), self.places.get(key))
             raise InputError(f"{place}: {error}" if place else str(error)) from None
 
 

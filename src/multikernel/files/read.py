@@ -180,7 +180,7 @@ class _Reading:
         tables, kinds = {}, {}
         for source in sources:
             try:
-                with plan.at(f"sources.{source.name}"):
+                with plan.at("sources", source.name):
                     table, kinds[source.name] = self._encoded(blocks[source.name], source)
                     tables[source.name] = table
             except InputError as error:
@@ -315,7 +315,7 @@ class _Reading:
 
     def _block(self, source: Source) -> Table:
         """The columns of one source, of all of its files."""
-        with self.plan.at(f"sources.{source.name}"):
+        with self.plan.at("sources", source.name):
             return stack([self._part(source, file) for file in source.files])
 
     def _part(self, source: Source, file: Path) -> Table:

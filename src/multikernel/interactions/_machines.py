@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from .._component import Array
@@ -85,8 +83,6 @@ def _for_each_kernel(bank: Bank, task: Callable[[Array], Array], n_jobs: int | N
     """The results of a task for every kernel, by threads that leave BLAS one thread each."""
     units = np.eye(bank.n_kernels)
     limit = 1 if effective_n_jobs(n_jobs) > 1 else None
-    with warnings.catch_warnings(), threadpool_limits(limit, user_api="blas"):
-        # threads share the filters of warnings, so a machine's own filter is set for all of them
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with threadpool_limits(limit, user_api="blas"):
         jobs = (delayed(lambda e: task(bank.combine(e)))(e) for e in units)
         return np.stack(Parallel(n_jobs=n_jobs, require="sharedmem")(jobs))

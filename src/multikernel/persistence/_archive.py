@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import warnings
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -95,8 +96,8 @@ def _is_stamp(said: Any) -> bool:
 
 def _why(error: Exception) -> str:
     """What is wrong with a file, where others would advise to open it all the same."""
-    if isinstance(error, BadZipFile):
-        return "it is no archive, or was cut short"
+    if isinstance(error, BadZipFile | zlib.error):
+        return "it is no archive, was cut short, or holds changed bytes"
     if "allow_pickle" in str(error):
         return "one of its arrays is not one, or is a pickle, which is never opened"
     return str(error).strip().rstrip(".") or type(error).__name__

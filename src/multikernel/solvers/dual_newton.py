@@ -62,7 +62,7 @@ class DualNewton(Solver):
         b: Array | float = 0.0 if start is None else start.intercept
         near: Start | None = None  # where the last model of coupled outputs was minimal
         for _ in range(self.max_iter):
-            alpha, G, V = point
+            alpha, (G, V) = point
             d = problem.without_noise(regularizer.dual_weights(G), alpha, G)
             if V is None:
                 K = yield _combined(problem, d)  # K(d) = Σ d_m K_m
@@ -83,27 +83,36 @@ class DualNewton(Solver):
             near = machine.point if problem.loss.couples_outputs else None
             del K, B, machine  # large, while others take their turn
             last, point = point, (yield from _swept(alpha, d))
-            if problem.dual_objective(*point[:2]) <= problem.dual_objective(*last[:2]):
+            if point.dual(problem) <= last.dual(problem):
                 point = yield from _best_between(problem, last, point)
                 share, least = 0.1 * share, max(0.1 * least, _FINEST)  # a closer look at the model
         return _with_sweep(progress.solution(self), point)
 
 
 class _Point(NamedTuple):
-    r"""A dual point with :math:`G_m = \alpha^\top K_m \alpha` and, if swept, :math:`K_m\alpha`."""
+    """A dual point with its sweep over the kernels."""
 
     alpha: Array
-    G: Array
-    V: Array | None
+    sweep: Sweep
+
+    @property
+    def G(self) -> Array:
+        r"""The forms :math:`G_m = \alpha^\top K_m \alpha`."""
+        return self.sweep.G
+
+    def dual(self, problem: Problem) -> float:
+        """The dual objective."""
+        return problem.dual_objective(self.alpha, self.G)
 
     def scaled(self, c: float) -> _Point:
-        return _Point(c * self.alpha, c**2 * self.G, None if self.V is None else c * self.V)
+        """The point c times as far from zero."""
+        return _Point(c * self.alpha, self.sweep.scaled(c))
 
 
 def _swept(alpha: Array, d: Array) -> Steps[_Point]:
     """One pass over the bank: for G alone, or for V too where most kernels are in use."""
     sweep = yield Forms(alpha, products=bool(np.mean(d > 0) >= _MOSTLY))
-    return _Point(alpha, *sweep)
+    return _Point(alpha, sweep)
 
 
 def _first_point(problem: Problem, start: Solution | None) -> Steps[_Point]:
@@ -112,7 +121,7 @@ def _first_point(problem: Problem, start: Solution | None) -> Steps[_Point]:
     if start is not None:
         alpha, d = problem.feasible_dual(start.dual_coef), start.weights
         if start.sweep is not None and np.allclose(alpha, start.dual_coef, rtol=_SAME, atol=0.0):
-            point = _Point(alpha, *start.sweep)
+            point = _Point(alpha, start.sweep)
             return point.scaled(problem.best_scale(point.alpha, point.G))
     elif problem.regularizer.sparse:
         alpha = problem.constant_predictor()[1]
@@ -127,7 +136,7 @@ def _with_sweep(solution: Solution, last: _Point) -> Solution:
     """The solution with its products with the kernels, if it is the last point."""
     if not np.array_equal(solution.dual_coef, last.alpha):
         return solution
-    return replace(solution, sweep=Sweep(last.G, last.V))
+    return replace(solution, sweep=last.sweep)
 
 
 def _combined(problem: Problem, d: Array) -> Combination:
@@ -142,7 +151,8 @@ def _curved(K: Any, problem: Problem, point: _Point) -> Steps[Kernel]:
     if not len(bent):
         B: Kernel = K
         return B
-    V = (yield Products(point.alpha, bent)) if point.V is None else point.V[bent]
+    known = point.sweep.V
+    V = (yield Products(point.alpha, bent)) if known is None else known[bent]
     V = V.reshape(len(bent), -1)  # one row K_m α per kernel
     V = np.vstack([V, U[bent].T @ V])  # then the coupling directions
     scales = 2 * np.concatenate([D[bent], s])
@@ -159,12 +169,13 @@ def _best_between(problem: Problem, old: _Point, new: _Point) -> Steps[_Point]:
     slope = new.G - old.G - bend
 
     def along(s: float) -> _Point:
-        return _Point(old.alpha + s * step, np.maximum(old.G + s * slope + s**2 * bend, 0.0), None)
+        G = np.maximum(old.G + s * slope + s**2 * bend, 0.0)
+        return _Point(old.alpha + s * step, Sweep(G, None))
 
-    before = -problem.dual_objective(*old[:2])
+    before = -old.dual(problem)
     for exactness in _EXACTNESS:
         best = minimize_scalar(
-            lambda s: min(-problem.dual_objective(*along(s)[:2]), _OUTSIDE),
+            lambda s: min(-along(s).dual(problem), _OUTSIDE),
             bounds=(0.0, 1.0),
             method="bounded",
             options={"xatol": exactness},

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Array
+from .._warnings import convergence_unsaid
 from .asks import Steps, answered
 from .auto import choose_solver
 from .base import Problem, Progress, Solution, Solver, expand_atoms
@@ -172,6 +171,5 @@ def _solve_with_screening(
 
 def _quietly(solver: Solver, problem: Problem, start: Solution | None) -> Solution:
     """A solution on the way to another, whose convergence is not the last word."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with convergence_unsaid():
         return solver.solve(problem, start)
