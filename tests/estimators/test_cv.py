@@ -584,7 +584,7 @@ def test_first_steps_are_on_the_rough_kernels(rng, monkeypatch):
 def test_steps_on_the_rough_kernels_are_few():
     rng = np.random.default_rng(0)
     bank = PackedBank.from_grams([Z @ Z.T for Z in rng.normal(size=(4, 30, 5))])
-    problem = Problem(bank, rng.normal(size=(30, 1)), Squared(), ElasticNet(), C=0.1)
+    problem = Problem(bank, rng.normal(size=(30, 1)), Squared(), ElasticNet(), C=0.03)
     solver = Alternating(tol=1e-4, max_iter=100)
     assert solver.solve(problem).n_iter > _chosen._MAX_STEPS
     assert Chosen(problem, bank.rough()).near(solver).n_iter == _chosen._MAX_STEPS
