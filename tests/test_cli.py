@@ -1,5 +1,6 @@
 """The command line: parses, calls, prints; errors are one line, and statuses mean something."""
 
+import errno
 import json
 import os
 import shutil
@@ -447,6 +448,9 @@ def test_a_comparison_whose_headline_fails_exits_with_1(study, tmp_path, monkeyp
             ["--target", "clinic:age", "--scoring", "nonsense"],
             "no score 'nonsense'. Common ones for regression: r2, ",
         ),
+        ([*TARGET, "--scoring", "r2"], "The score 'r2' does not fit the targets (could not con"),
+        ([*TARGET, "--models", ";"], "--models names no model; leave the option out"),
+        ([*TARGET, "--jobs", "0"], "n_jobs must be a whole number other than 0"),
         ([*TARGET, "--cv", "50"], "50"),
         ([*TARGET, "--sources", "nonsense"], "There is no source 'nonsense'"),
         (["--target", "clinic:outcom"], "did you mean 'outcome'?"),
@@ -497,7 +501,7 @@ def test_names_of_models_are_separated_by_semicolons():
         "MKL, lp",
         "Bayesian",
     ]
-    assert split_names([" "]) is split_names(None) is None
+    assert split_names(None) is split_names([]) is None
 
 
 # fit and predict
@@ -587,6 +591,43 @@ def test_a_column_that_lacks_is_named(model, tmp_path):
     result = invoke("predict", model, new, "--out", tmp_path / "p.csv", status=1)
     assert "Source 'rna' lacks the column 'g1' that the model was fitted to" in result.stderr
     assert not (tmp_path / "p.csv").exists()
+
+
+def test_what_was_read_is_not_written_over(study, model, tmp_path):
+    own = write_study(tmp_path / "own")
+    files = {path: path.read_bytes() for path in [model, *own.iterdir()]}
+    for command in (
+        ["fit", own, *TARGET, "--out", own / "rna.csv"],
+        ["predict", model, own, "--out", own / "rna.csv"],
+        ["predict", model, own, "--out", model],
+    ):
+        said = " ".join(invoke(*command, status=1).stderr.split())
+        assert "is one of the files that were read; name another for --out." in said
+    assert files == {path: path.read_bytes() for path in [model, *own.iterdir()]}
+
+
+@pytest.mark.parametrize("name", ["report.html", "study.json", "comparison.json"])
+def test_files_of_others_are_not_written_over(study, tmp_path, name):
+    (tmp_path / name).write_text("mine")
+    said = invoke("compare", study, *TARGET, *QUICK, "--out", tmp_path, status=1).stderr
+    assert f"holds a {name} and no fits/" in " ".join(said.split())
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def test_what_the_system_refuses_is_said_with_the_path(study, tmp_path, monkeypatch):
+    taken = tmp_path / "taken"
+    taken.write_text("")
+    said = invoke("compare", study, *TARGET, *QUICK, "--out", taken, status=1).stderr
+    told = f"Could not make the folder {taken / 'fits'}: Not a directory; choose another."
+    assert told in " ".join(said.split())
+
+    def denied(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied", "rna.csv")
+
+    monkeypatch.setattr(pd, "read_csv", denied)
+    said = invoke("check", study, *TARGET, status=1).stderr
+    assert "Could not open rna.csv: Permission denied; check its path" in " ".join(said.split())
 
 
 def test_a_source_that_lacks_must_be_allowed(model, tmp_path):

@@ -860,6 +860,11 @@ def test_paths_that_cannot_be_written_are_said_clearly(tmp_path, monkeypatch, fi
     model = fitted("machine")
     with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
         save_model(model, tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(FileExistsError, match="is a device or a pipe; name a file"):
+        save_model(model, tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
+    (tmp_path / "pipe").unlink()
     with pytest.raises(FileNotFoundError, match=r"The folder .*nowhere does not exist"):
         save_model(model, tmp_path / "nowhere" / "m")
 

@@ -24,6 +24,8 @@ def write_atomically(path: Path, data: bytes) -> None:
     target = Path(os.path.realpath(path))  # a link stays a link
     if target.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it.")
+    if target.exists() and not target.is_file():  # to replace it would destroy it
+        raise FileExistsError(f"{path} is a device or a pipe; name a file.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"The folder {target.parent} does not exist; create it first.")
     draft = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")

@@ -32,7 +32,7 @@ class Store:
         self._plan = hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()
         if self.folder is None:
             return
-        self.folder.mkdir(parents=True, exist_ok=True)
+        _make(self.folder)
         path = self.folder / _PLAN
         known = _read(path, f"choose another folder than {self.folder}")
         if known is None:
@@ -65,6 +65,14 @@ class Store:
         """A name made of plan and task, so that results of other runs are never met."""
         name = hashlib.sha256(f"{self._plan} {task}".encode()).hexdigest()[:20]
         return folder / f"{name}.json"
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = f"Could not make the folder {folder}: {error.strerror}; choose another."
+        raise type(error)(reason) from error
 
 
 def _read(path: Path, remedy: str) -> dict[str, Any] | None:

@@ -42,8 +42,8 @@ def check_finite(K: Array, name: str) -> None:
     if not np.isfinite(sums).all() and not np.isfinite(K).all():
         i, j = np.argwhere(~np.isfinite(K))[0]
         raise ValueError(
-            f"{name!r} contains NaN or infinity, first at row {i}, column {j}. Every entry "
-            "must be a finite number: mend the data from which the matrix was computed."
+            f"{name!r} contains NaN or infinity, first at row {i}, column {j} (from 0). Every "
+            "entry must be a finite number: mend the data from which the matrix was computed."
         )
 
 
@@ -58,7 +58,7 @@ def check_symmetric(K: Array, name: str) -> None:
         i, j = np.argwhere(np.abs(K - K.T) == asymmetry)[0]
         raise ValueError(
             f"{name!r} must be symmetric; entries differ from their mirror images by up to "
-            f"{asymmetry:.1e}, at row {i}, column {j}. If only rounding is to blame, pass "
+            f"{asymmetry:.1e}, at row {i}, column {j} (from 0). If only rounding is to blame, pass "
             "(K + K.T) / 2; else compute the matrix anew."
         )
 

@@ -109,7 +109,12 @@ def test_what_is_said_of_learned_weights(shift, spread, sentence):
 @pytest.mark.parametrize(
     ("shift", "spread", "sentence", "chance"),
     [
-        (0.05, 1, "Combining sources helps: 0.850 against 0.800 for x alone", "better"),
+        (
+            0.05,
+            1,
+            "Combining sources helps: 0.850 with MKL, elastic net, against 0.800 for x alone",
+            "better",
+        ),
         (0.05, 8, "Combining sources helps:", "better"),
         (-0.05, 1, "Combining sources hurts:", "worse"),
         (0.0, 1, "Combining sources makes no practical difference:", "same"),
@@ -282,9 +287,9 @@ def test_a_source_alone_and_the_combination_are_compared_on_the_same_samples():
     assert_allclose(result.test("y alone", MKL).mean, -expected)
     assert_allclose(result.test(MKL, SUM).mean, 0.0, atol=1e-12)
     assert result.verdict[0] == (
-        "Combining sources makes no practical difference: 0.799 against 0.800 for y alone, the "
-        "best single source, judged on the 9 samples that have it (accuracy); equal within 0.01 "
-        "with probability above 0.99."
+        f"Combining sources makes no practical difference: 0.799 with {MKL}, against 0.800 for y "
+        "alone, the best single source, judged on the 9 samples that have it (accuracy); equal "
+        "within 0.01 with probability above 0.99."
     )
     row = result.frame().set_index("model").loc["y alone"]
     assert_allclose(row["difference"], 0.1 * NOISE.mean(), atol=1e-12)
@@ -303,7 +308,7 @@ def test_a_source_that_few_samples_have_is_not_the_best_by_chance():
         r |= {"test": [], "predictions": [], "score": None} if r["fold"] > 1 else {"score": 1.0}
         r |= {} if r["fold"] > 1 else {"test": [3 * r["fold"]], "predictions": ["a"]}
     assert "for y alone, the best single source (accuracy)" in result.verdict[0]
-    assert result.verdict[0].startswith("Combining sources helps: 0.900 against 0.800")
+    assert result.verdict[0].startswith(f"Combining sources helps: 0.900 with {MKL}, against 0.800")
     one_fold = make({SUM: BASE, MKL: BASE + 0.1, "x alone": BASE[:1] + 0.2, "y alone": BASE})
     assert "for y alone" in one_fold.verdict[0]
 
@@ -315,7 +320,9 @@ def test_a_source_of_one_class_is_not_the_best_single_one(tmp_path):
     assert said not in result.verdict
     for r in result._of("x alone"):
         r |= {"test": [2 * r["fold"]], "predictions": ["a"]}
-    assert "0.900 against 0.800 for y alone, the best single source" in result.verdict[0]
+    assert (
+        f"0.900 with {MKL}, against 0.800 for y alone, the best single source" in result.verdict[0]
+    )
     assert result.verdict[1] == said
     assert Comparison.load(result.save(tmp_path / "c.json")).verdict == result.verdict
     alone = make({MKL: BASE, "x alone": BASE})

@@ -90,6 +90,9 @@ def test_other_data_in_the_same_folder_are_refused(tmp_path, whole):
     (store / "plan.json").write_text(json.dumps(whole.plan | {"data": "of others"}))
     with pytest.raises(ValueError, match="holds a run with other data; continue with"):
         run(store)
+    (store / "plan.json").write_text(json.dumps(whole.plan | {"settings": "of others"}))
+    with pytest.raises(ValueError, match="holds a run with other settings; continue with"):
+        run(store)
     (store / "plan.json").write_text(json.dumps(whole.plan | {"format": 1}))
     with pytest.raises(ValueError, match="holds a run with other format; continue with"):
         run(store)

@@ -84,5 +84,9 @@ def split_names(entries: Sequence[str] | None) -> list[str] | None:
     >>> split_names(["uniform sum; MKL, lp"])
     ['uniform sum', 'MKL, lp']
     """
-    names = [name.strip() for entry in entries or () for name in entry.split(";")]
-    return [name for name in names if name] or None
+    if not entries:
+        return None
+    names = [name.strip() for entry in entries for name in entry.split(";")]
+    if not any(names):
+        raise ValueError("--models names no model; leave the option out to compare all.")
+    return [name for name in names if name]

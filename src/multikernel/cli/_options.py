@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +113,12 @@ def read_study(
             "There is nothing to predict: name the target, as in --target clinic:outcome."
         )
     return dataset
+
+
+def keep_inputs(out: Path, read: Iterable[Path]) -> None:
+    """Refuse to write over a file that was read."""
+    if out.exists() and any(out.samefile(path) for path in read):
+        raise FileExistsError(f"{out} is one of the files that were read; name another for --out.")
 
 
 def parse_sources(entries: Sequence[str] | None) -> dict[str, list[str]] | list[str] | None:

@@ -62,6 +62,7 @@ def compare_study(
     """
     from ..comparison import compare
 
+    _keep_others(folder)
     with _watch_interrupts() as interrupted:
         result = compare(dataset, store=folder / FITS, progress=progress, **settings)
     asked = {**settings, **({} if command is None else {"command": command})}
@@ -69,6 +70,16 @@ def compare_study(
     write_atomically(folder / STUDY, json.dumps(study, ensure_ascii=False).encode("utf-8"))
     result.save(folder / RESULTS)  # last: where it is, all of the report is
     return Outcome(result, rebuild_report(folder), list(notes), interrupted.is_set())
+
+
+def _keep_others(folder: Path) -> None:
+    """Refuse to write over files of a folder in which no comparison was begun."""
+    taken = [name for name in (REPORT, RESULTS, STUDY) if (folder / name).exists()]
+    if taken and not (folder / FITS).is_dir():
+        raise FileExistsError(
+            f"{folder} holds a {taken[0]} and no {FITS}/, so it is not known to be of a comparison "
+            "that goes on; choose another folder, or move the file away."
+        )
 
 
 def rebuild_report(folder: Path) -> Path:

@@ -62,7 +62,7 @@ def make_app() -> Any:
             except _ERRORS as error:
                 if ctx.params.get("traceback") or getattr(error, "errno", None) == errno.EPIPE:
                     raise
-                say(error)
+                say(_sentence(error))
                 raise typer.Exit(1) from None
 
     app = typer.Typer(
@@ -78,6 +78,13 @@ def make_app() -> Any:
     for command in COMMANDS:
         import_module(f".{command}", __package__).add_to(app)
     return app
+
+
+def _sentence(error: Exception) -> str:
+    """What is wrong; the system names no more than a file and a reason."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"Could not open {error.filename}: {error.strerror}; check its path and permissions."
+    return str(error)
 
 
 def _add_common_options(app: Any) -> None:

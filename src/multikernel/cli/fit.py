@@ -66,6 +66,7 @@ def add_to(app: Any) -> None:
             raise FileNotFoundError(f"The folder {out.parent} does not exist; create it first.")
         model = check_model(model)
         dataset = options.read_study(path, target, sources, groups, ids, task, needs_target=True)
+        options.keep_inputs(out, dataset.files.values())
         given = {"inner_cv": inner_cv, "scoring": scoring}
         settings = {k: v for k, v in dataset.options.items() if k in (*given, "random_state")}
         settings |= {k: v for k, v in given.items() if v is not None}

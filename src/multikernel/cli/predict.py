@@ -48,6 +48,7 @@ def add_to(app: Any) -> None:
         fitted = load_model(model)
         known = {"levels": levels_of(fitted), "columns": columns_of(fitted)}
         dataset = options.read_study(path, None, sources, None, ids, **known)
+        options.keep_inputs(out, [model, *dataset.files.values()])
         table, notes = predict_table(fitted, dataset, allow_missing=allow_missing)
         for note in notes:
             say(note)

@@ -148,6 +148,8 @@ def compare(
     task = check_task(task, y)
     scoring = check_scoring(TASKS[task] if scoring is None else scoring, task)
     _check_numbers(repeats, inner_cv, n_permutations, rope, time_budget)
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be a whole number other than 0, such as -1 for all cores.")
     _check_seed(random_state, repeats)
     folds = make_folds(y, groups, cv, repeats, task, random_state)
     constant = constant_scores(folds, y, task, scoring)

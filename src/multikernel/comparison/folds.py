@@ -18,6 +18,8 @@ from sklearn.model_selection import (
 )
 
 from .._component import Array
+from ..files._errors import count
+from .scoring import COMMON_SCORES
 
 Fold = tuple[Array, Array]
 
@@ -86,7 +88,6 @@ def constant_scores(folds: list[Fold], y: Array, task: str, scoring: str) -> lis
 
     Folds in which a model could not be fitted, or the score not be computed, are refused.
     """
-    scorer = get_scorer(scoring)
     classifying = task == "classification"
     dummy = DummyClassifier(strategy="prior") if classifying else DummyRegressor()
     scores = []
@@ -96,7 +97,7 @@ def constant_scores(folds: list[Fold], y: Array, task: str, scoring: str) -> lis
         model = dummy.fit(np.zeros((len(train), 1)), y[train])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the message below says it
-            score = _try_score(scorer, model, y[test])
+            score = _try_score(scoring, model, y[test], task)
         if not np.isfinite(score):
             raise ValueError(
                 f"The score {scoring!r} is not defined on fold {k}, with "
@@ -106,15 +107,16 @@ def constant_scores(folds: list[Fold], y: Array, task: str, scoring: str) -> lis
     return scores
 
 
-def _try_score(scorer: Any, model: Any, y: Array) -> float:
+def _try_score(scoring: str, model: Any, y: Array, task: str) -> float:
     try:
-        return float(scorer(model, np.zeros((len(y), 1)), y))
+        return float(get_scorer(scoring)(model, np.zeros((len(y), 1)), y))
     except ValueError as error:
         if len(np.unique(y)) < 2:
             return np.nan
-        hint = " Try roc_auc_ovr for more than two classes." if "multi_class" in str(error) else ""
-        said = f"This scoring does not fit the targets: {str(error).rstrip('.')}.{hint}"
-        raise ValueError(said) from error
+        raise ValueError(
+            f"The score {scoring!r} does not fit the targets ({str(error).rstrip('.')}). Common "
+            f"ones for {task}: {COMMON_SCORES[task]}."
+        ) from error
 
 
 def _describe(y: Array, classifying: bool) -> str:
@@ -125,9 +127,9 @@ def _describe(y: Array, classifying: bool) -> str:
 
 def _check_classes(k: int, y: Array, train: Array) -> None:
     for label in np.unique(y):
-        if (count := int(np.sum(y[train] == label))) < 2:
+        if (n := int(np.sum(y[train] == label))) < 2:
             raise ValueError(
-                f"The training part of fold {k} has {count} samples of the class {label.item()!r}, "
+                f"The training part of fold {k} has {n} samples of the class {label.item()!r}, "
                 "too few to learn it; use a splitter with classes in proportion, such as "
                 "StratifiedKFold or StratifiedGroupKFold, or leave the class out."
             )
@@ -141,7 +143,7 @@ def _check_number(y: Array, groups: Array | None, n_folds: int, labels: bool) ->
     values, counts = np.unique(y, return_counts=True)
     if labels and counts.min() < n_folds:
         raise ValueError(
-            f"The class {values[counts.argmin()].item()!r} has {counts.min()} samples, fewer than "
-            f"the {n_folds} folds; use fewer folds, leave the class out, or say task='regression' "
-            "if y is a quantity."
+            f"The class {values[counts.argmin()].item()!r} has {count(int(counts.min()), 'sample')}"
+            f", fewer than the {n_folds} folds; use fewer folds, leave the class out, or say "
+            "task='regression' if y is a quantity."
         )

@@ -166,8 +166,9 @@ def make_plan(data: Data, tasks: list[Task]) -> dict[str, Any]:
         "format": RESULTS_FORMAT,
         "data": digest([data.X, data.y, data.groups]),
         "folds": digest(data.folds),
-        "models": digest([(task.key, _fingerprint(task.estimator)) for task in tasks]),
+        "models": sorted({task.label for task in tasks}),
         "scoring": data.scoring,
+        "settings": digest([(task.key, _fingerprint(task.estimator)) for task in tasks]),
         "versions": current_versions(),
     }
 

@@ -11,7 +11,7 @@ from .._component import Array
 from .._warnings import listening
 from ..files._errors import did_you_mean
 
-_COMMON = {
+COMMON_SCORES = {
     "classification": "accuracy, balanced_accuracy, f1_macro, roc_auc, roc_auc_ovr, "
     "average_precision, matthews_corrcoef, neg_log_loss, neg_brier_score",
     "regression": "r2, explained_variance, neg_mean_squared_error, neg_root_mean_squared_error, "
@@ -30,7 +30,7 @@ def check_scoring(scoring: Any, task: str) -> str:
     if scoring not in get_scorer_names():
         hint = did_you_mean(scoring, get_scorer_names()) or "."
         raise ValueError(
-            f"There is no score {scoring!r}{hint} Common ones for {task}: {_COMMON[task]}."
+            f"There is no score {scoring!r}{hint} Common ones for {task}: {COMMON_SCORES[task]}."
         )
     return scoring
 

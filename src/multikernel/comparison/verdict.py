@@ -98,7 +98,8 @@ def _combining(result: Comparison) -> str:
         return f"{result.headline} reaches {mean:.3f} ({result.scoring})."
     best = _best(known)
     figures = (
-        f"{best.together:.3f} against {best.alone:.3f} for {best.name}, the best single source"
+        f"{best.together:.3f} with {result.headline}, against {best.alone:.3f} for {best.name}, "
+        "the best single source"
     )
     if best.n_samples < best.n_tested:
         figures += f", judged on the {best.n_samples} samples that have it"

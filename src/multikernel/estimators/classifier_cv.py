@@ -248,5 +248,6 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
             label = self.classes_.tolist()[int(np.argmin(present))]
             raise ValueError(
                 f"The training samples of fold {k} lack the class {label!r}; use a splitter with "
-                "classes in proportion, such as StratifiedKFold or StratifiedGroupKFold."
+                "classes in proportion, such as StratifiedKFold or StratifiedGroupKFold, or leave "
+                "the class out if it has too few samples."
             )

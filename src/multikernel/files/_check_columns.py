@@ -80,6 +80,6 @@ def _constant(name: str, constant: list[str], n_columns: int) -> Iterator[Findin
         yield Finding(
             "note",
             name,
-            f"{count(len(constant), 'column')} without variation ({listing(constant, 3)}) tell "
-            "nothing and may be left out.",
+            f"{count(len(constant), 'column')} without variation ({listing(constant, 3)}) may be "
+            "left out: nothing can be learned from constants.",
         )

@@ -59,7 +59,7 @@ def _overlap(dataset: Dataset) -> Iterator[Finding]:
         union = union.union(ids, sort=False)
     common = common_ids(dataset.tables, dataset.y)
     lacking = [
-        f"{len(union) - len(ids):,} lack {name}"
+        f"{len(union) - len(ids):,} {'lacks' if len(union) - len(ids) == 1 else 'lack'} {name}"
         for name, ids in owners.items()
         if len(ids) < len(union)
     ]
