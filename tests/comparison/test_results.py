@@ -248,6 +248,10 @@ def test_the_table_in_print():
     assert lines[1].endswith("<0.01")
     assert lines[2].rstrip() == lines[2]
     assert lines[4:] == ["", *result.verdict]
+    partial = str(make({SUM: BASE, MKL: BASE[:2]})).splitlines()
+    assert partial[0].split()[:5] == ["model", "accuracy", "folds", "samples", "kernels"]
+    folds = {line.split("  ")[0]: line.partition("±")[2].split()[1] for line in partial[1:3]}
+    assert folds == {SUM: "5", MKL: "2"}
 
 
 def test_failures_and_warnings_are_told():

@@ -82,10 +82,10 @@ def _mean(values: Any) -> float:
 
 
 def as_text(rows: Sequence[Mapping[str, Any]], scoring: str) -> str:
-    """The table of models as it is printed; the numbers of samples where they differ."""
-    differ = len({row["samples"] for row in rows}) > 1
-    header = ["model", scoring, *(["samples"] if differ else []), "kernels", "seconds"]
-    lines = [[*header, "to uniform", "p"], *(_cells(row, differ) for row in rows)]
+    """The table of models as it is printed; the numbers of folds and samples where they differ."""
+    sizes = [name for name in ("folds", "samples") if len({row[name] for row in rows}) > 1]
+    header = ["model", scoring, *sizes, "kernels", "seconds", "to uniform", "p"]
+    lines = [header, *(_cells(row, sizes) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
@@ -96,13 +96,13 @@ def as_text(rows: Sequence[Mapping[str, Any]], scoring: str) -> str:
     )
 
 
-def _cells(row: Mapping[str, Any], with_samples: bool) -> list[str]:
+def _cells(row: Mapping[str, Any], sizes: Sequence[str]) -> list[str]:
     spread = "" if np.isnan(row["sd"]) else f" ± {row['sd']:.3f}"
     p = row["p_value"]
     return [
         " ".join(row["model"].split()),
         f"{_number(row['score'], '.3f')}{spread}",
-        *([str(row["samples"])] if with_samples else []),
+        *(str(row[name]) for name in sizes),
         _number(row["kernels"], ".1f"),
         f"{row['seconds']:.2f}",
         _number(row["difference"], "+.3f"),
