@@ -412,8 +412,9 @@ def test_a_headline_that_failed_on_some_folds_has_not_failed(studies):
     result = studies[0].comparison
     lost = [{"model": result.headline, "fold": k} for k in range(result.n_folds)]
     others = [{"model": "Bayesian", "fold": k} for k in range(result.n_folds)]
-    assert not _headline_failed(replace(result, failures=[*lost[1:], *others]))
-    assert _headline_failed(replace(result, failures=[*lost, *others]))
+    assert not _headline_failed(replace(result, results=[], failures=[*lost[1:], *others]))
+    assert _headline_failed(replace(result, results=[], failures=[*lost, *others]))
+    assert not _headline_failed(replace(result, failures=lost))  # of permutations
 
 
 def test_a_comparison_whose_headline_fails_exits_with_1(study, tmp_path, monkeypatch):
@@ -610,7 +611,7 @@ def test_what_was_read_is_not_written_over(study, model, tmp_path):
 def test_files_of_others_are_not_written_over(study, tmp_path, name):
     (tmp_path / name).write_text("mine")
     said = invoke("compare", study, *TARGET, *QUICK, "--out", tmp_path, status=1).stderr
-    assert f"holds a {name} and no fits/" in " ".join(said.split())
+    assert f"holds a {name}, but no fits/plan.json" in " ".join(said.split())
     assert [path.name for path in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "mine"
 
@@ -627,7 +628,7 @@ def test_what_the_system_refuses_is_said_with_the_path(study, tmp_path, monkeypa
 
     monkeypatch.setattr(pd, "read_csv", denied)
     said = invoke("check", study, *TARGET, status=1).stderr
-    assert "Could not open rna.csv: Permission denied; check its path" in " ".join(said.split())
+    assert "Could not use rna.csv: Permission denied; check its path" in " ".join(said.split())
 
 
 def test_a_source_that_lacks_must_be_allowed(model, tmp_path):

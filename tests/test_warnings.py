@@ -1,6 +1,5 @@
 """Warnings point at the user's line, from whatever depth."""
 
-import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -67,43 +66,51 @@ def _line_of(text):
         return next(k for k, line in enumerate(file, 1) if line.strip().startswith(text))
 
 
-def test_convergence_unsaid_is_of_one_thread_and_one_kind():
-    with convergence_unsaid():
-        with pytest.warns(UserWarning, match="other"):
-            warn("other", UserWarning)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+def in_a_thread(call):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(call).result()
+
+
+def test_convergence_is_unsaid_in_one_thread_and_of_one_kind():
+    def both():
+        with convergence_unsaid():
             warn("not settled", ConvergenceWarning)
-        with pytest.warns(ConvergenceWarning, match="of a thread"), ThreadPoolExecutor(1) as pool:
-            pool.submit(warn, "of a thread", ConvergenceWarning).result()
+            warn("of another kind", UserWarning)
+
+    for run in (both, lambda: in_a_thread(both)):
+        with pytest.warns() as caught:
+            run()
+        assert [str(w.message) for w in caught] == ["of another kind"]
+    with convergence_unsaid(), pytest.warns(ConvergenceWarning, match="of a thread"):
+        in_a_thread(lambda: warn("of a thread", ConvergenceWarning))
     with pytest.warns(ConvergenceWarning, match="again"):
         warn("again", ConvergenceWarning)
 
 
-def test_threads_that_listen_in_turns_leave_the_filters_as_they_were():
-    """The first to begin ends before the second, which would restore the filters of the first."""
-    began, ended = threading.Event(), threading.Event()
-
-    def first():
+def test_what_is_heard_is_kept():
+    def listen():
         with listening() as heard:
-            began.set()
-            ended.wait()
-            warn("of the first", UserWarning)
-        return [str(w.message) for w in heard]
+            warn("ours", UserWarning)
+        return [(str(w.message), w.category, w.filename) for w in heard]
 
-    before, show = list(warnings.filters), warnings.showwarning
-    with ThreadPoolExecutor(2) as pool:
-        found = pool.submit(first)
-        began.wait()
-        with listening() as heard:
-            ended.set()
-            assert found.result() == ["of the first"]
-            with pytest.warns(UserWarning, match="of nobody"):
-                pool.submit(warn, "of nobody", UserWarning).result()
-            warn("of the second", UserWarning)
-    assert [str(w.message) for w in heard] == ["of the second"]
+    for run in (listen, lambda: in_a_thread(listen)):
+        assert run() == [("ours", UserWarning, __file__)]
+    with pytest.warns(UserWarning, match="nobody listens"):
+        warn("nobody listens", UserWarning)
+
+
+def test_only_the_main_thread_changes_filters():
+    """Threads that set filters aside in turns restore those of one another."""
+    before = list(warnings.filters)
+
+    def seen():
+        with convergence_unsaid(), listening():
+            return list(warnings.filters) == before and warnings.showwarning is show
+
+    show = warnings.showwarning
+    assert in_a_thread(seen)
+    assert not seen()
     assert list(warnings.filters) == before
-    assert warnings.showwarning is show
 
 
 def test_folds_in_threads_leave_warnings_on(rng):

@@ -21,13 +21,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     OSError
         Of its usual kinds, in one sentence.
     """
-    target = Path(os.path.realpath(path))  # a link stays a link
-    if target.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name a file in it.")
-    if target.exists() and not target.is_file():  # to replace it would destroy it
-        raise FileExistsError(f"{path} is a device or a pipe; name a file.")
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"The folder {target.parent} does not exist; create it first.")
+    target = check_target(path)
     draft = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         _write(draft, data)
@@ -38,6 +32,18 @@ def write_atomically(path: Path, data: bytes) -> None:
         raise type(error)(f"Could not write {path}: {reason}; nothing was changed.") from error
     finally:
         draft.unlink(missing_ok=True)
+
+
+def check_target(path: Path) -> Path:
+    """The file that is to be written; what cannot be one is refused."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file in it.")
+    if path.exists() and not path.is_file():  # to replace it would destroy it
+        raise FileExistsError(f"{path} is a device or a pipe; name a file, such as a new one.")
+    target = Path(os.path.realpath(path))  # a link stays a link
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"The folder {target.parent} does not exist; create it first.")
+    return target
 
 
 def remove_abandoned_drafts(folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ._atomic import remove_abandoned_drafts, write_atomically
 
-_PLAN = "plan.json"
+PLAN_NAME = "plan.json"
 
 
 class Store:
@@ -33,7 +33,7 @@ class Store:
         if self.folder is None:
             return
         _make(self.folder)
-        path = self.folder / _PLAN
+        path = self.folder / PLAN_NAME
         known = _read(path, f"choose another folder than {self.folder}")
         if known is None:
             _write(path, plan)

@@ -1,7 +1,9 @@
-"""Warnings that point at the user's line, and ways not to hear them that threads do not share.
+"""Warnings that point at the user's line, and ways not to hear them that threads can take.
 
-The filters of the warnings module belong to the whole process: two threads that each set them aside
-for a while may leave them changed for good.
+The filters of the warnings module belong to the whole process: threads that each set them aside for
+a while restore those of one another, and leave them changed for good. So only the main thread sets
+them aside; elsewhere variables of the thread say what happens to our own warnings, and those of
+others are heard as usual.
 """
 
 from __future__ import annotations
@@ -14,24 +16,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
-from typing import Any, NamedTuple, TextIO
 
 from sklearn.exceptions import ConvergenceWarning
 
 _PACKAGE = os.path.join(os.path.dirname(__file__), "")
-
-
-class Heard(NamedTuple):
-    """A warning as it was given."""
-
-    message: Warning | str
-    category: type[Warning]
-    filename: str
-    lineno: int
-
-
-_MUTED: ContextVar[bool] = ContextVar("muted", default=False)
-_LISTENER: ContextVar[list[Heard] | None] = ContextVar("listener", default=None)
+_UNSAID: ContextVar[bool] = ContextVar("unsaid", default=False)
+_HEARD: ContextVar[list[warnings.WarningMessage] | None] = ContextVar("heard", default=None)
 
 
 def warn(message: str, category: type[Warning]) -> None:
@@ -41,79 +31,49 @@ def warn(message: str, category: type[Warning]) -> None:
     -----
     Python 3.12 can do the same by ``skip_file_prefixes``, which 3.11 lacks.
     """
-    if _MUTED.get() and issubclass(category, ConvergenceWarning):
+    if _UNSAID.get() and issubclass(category, ConvergenceWarning):
         return
     frame: FrameType | None = sys._getframe(1)
     level = 2  # who calls this function
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    if (heard := _HEARD.get()) is None:
+        warnings.warn(message, category, stacklevel=level)
+    else:
+        file, line = ("sys", 1) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+        heard.append(warnings.WarningMessage(category(message), category, file, line))
 
 
 @contextmanager
 def convergence_unsaid() -> Iterator[None]:
-    """In this thread, do not say that solvers of ours did not converge: someone else decides."""
-    token = _MUTED.set(True)
+    """Do not say that a solver did not converge, for someone else decides whether it matters."""
+    token = _UNSAID.set(True)
     try:
-        yield
+        if _in_main_thread():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # of scikit-learn
+                yield
+        else:
+            yield
     finally:
-        _MUTED.reset(token)
+        _UNSAID.reset(token)
 
 
 @contextmanager
-def listening() -> Iterator[list[Heard]]:
-    """Keep all warnings of this thread, whoever gives them, instead of showing them."""
-    heard: list[Heard] = []
-    token = _LISTENER.set(heard)
-    _SWITCHBOARD.open()
+def listening() -> Iterator[list[warnings.WarningMessage]]:
+    """Keep warnings instead of showing them: all in the main thread, only ours in others."""
+    if _in_main_thread():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield caught
+        return
+    heard: list[warnings.WarningMessage] = []
+    token = _HEARD.set(heard)
     try:
         yield heard
     finally:
-        _SWITCHBOARD.close()
-        _LISTENER.reset(token)
+        _HEARD.reset(token)
 
 
-class _Switchboard:
-    """Hands warnings to the thread that listens; the last of several to leave restores all."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._n_open = 0
-        self._before = warnings.catch_warnings()
-        self._show: Any = None
-
-    def open(self) -> None:
-        """Let every warning through, to whom it concerns."""
-        with self._lock:
-            self._n_open += 1
-            if self._n_open == 1:
-                self._before = warnings.catch_warnings()
-                self._before.__enter__()
-                self._show = warnings.showwarning
-                warnings.simplefilter("always")
-                warnings.showwarning = self._hand_over
-
-    def close(self) -> None:
-        """Restore the filters, if nobody listens any more."""
-        with self._lock:
-            self._n_open -= 1
-            if self._n_open == 0:
-                self._before.__exit__(None, None, None)
-
-    def _hand_over(
-        self,
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
-        heard = _LISTENER.get()
-        if heard is None:
-            self._show(message, category, filename, lineno, file, line)
-        else:
-            heard.append(Heard(message, category, filename, lineno))
-
-
-_SWITCHBOARD = _Switchboard()
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

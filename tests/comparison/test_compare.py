@@ -450,7 +450,7 @@ RARE = np.array(["a"] * 28 + ["b"] * 2)
         (X3, Y3, {"cv": KFold(3), "repeats": 2}, ValueError, "repeats is for a number of folds"),
         (X3, Y3, {"repeats": 0}, ValueError, "repeats == 0"),
         (X3, RARE, {}, ValueError, "The class 'b' has 2 samples, fewer than the 5 folds"),
-        (X3, RARE, {"cv": 2}, ValueError, "training part of fold 0 has 1 samples of the class 'b'"),
+        (X3, RARE, {"cv": 2}, ValueError, "training part of fold 0 has 1 sample of the class 'b'"),
         (X3, RARE, {"cv": KFold(3)}, ValueError, "has 0 samples of the class 'b'"),
         (X3, Y3, {"cv": LeaveOneOut()}, ValueError, "'r2' is not defined on fold 0, with 1 sample"),
         (

@@ -415,7 +415,7 @@ REFUSED = {
         lambda K: bundle(K + np.arange(24.0)[:, None, None] * [1, 0]),
         ValueError,
         r"'lin' must be symmetric; entries differ from their mirror images by up to 2\.3e\+01"
-        r", at row 0, column 23\. If only rounding is to blame",
+        r", at row 0, column 23 \(from 0\)\. If only rounding is to blame",
     ),
     "indefinite": (
         lambda K: bundle(not_psd(K)),

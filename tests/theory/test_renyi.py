@@ -15,7 +15,7 @@ def random_psd(rng, M):
 
 
 def random_laplacian(rng, M):
-    W = np.triu(rng.random((M, M)), k=1)
+    W = np.triu(0.1 + rng.random((M, M)), k=1)
     W += W.T
     return np.diag(W.sum(axis=1)) - W
 

@@ -88,5 +88,7 @@ def split_names(entries: Sequence[str] | None) -> list[str] | None:
         return None
     names = [name.strip() for entry in entries for name in entry.split(";")]
     if not any(names):
-        raise ValueError("--models names no model; leave the option out to compare all.")
+        raise ValueError(
+            "--models names no model; leave the option out for those of the TOML file, or all."
+        )
     return [name for name in names if name]

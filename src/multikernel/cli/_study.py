@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._atomic import write_atomically
+from .._store import PLAN_NAME
 from ..comparison.saving import FILE_NAME as RESULTS
 
 if TYPE_CHECKING:
@@ -75,10 +76,10 @@ def compare_study(
 def _keep_others(folder: Path) -> None:
     """Refuse to write over files of a folder in which no comparison was begun."""
     taken = [name for name in (REPORT, RESULTS, STUDY) if (folder / name).exists()]
-    if taken and not (folder / FITS).is_dir():
+    if taken and not (folder / FITS / PLAN_NAME).is_file():
         raise FileExistsError(
-            f"{folder} holds a {taken[0]} and no {FITS}/, so it is not known to be of a comparison "
-            "that goes on; choose another folder, or move the file away."
+            f"{folder} holds a {taken[0]}, but no {FITS}/{PLAN_NAME} of a comparison that goes on; "
+            "choose another folder, or move the file away."
         )
 
 

@@ -38,6 +38,7 @@ Every command explains itself: multikernel compare --help
 Exit status: 0 done, 1 an error said in one sentence, 2 wrong usage, 3 problems found by check,
 130 interrupted.
 """
+_REFUSED = (errno.ENOENT, errno.ENOTDIR, errno.EEXIST, errno.EACCES, errno.EPERM)
 _ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError)  # whose messages are sentences
 
 
@@ -83,7 +84,8 @@ def make_app() -> Any:
 def _sentence(error: Exception) -> str:
     """What is wrong; the system names no more than a file and a reason."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"Could not open {error.filename}: {error.strerror}; check its path and permissions."
+        hint = "; check its path and permissions" if error.errno in _REFUSED else ""
+        return f"Could not use {error.filename}: {error.strerror}{hint}."
     return str(error)
 
 

@@ -125,6 +125,6 @@ def _unfinished(result: "Comparison") -> bool:
 
 
 def _headline_failed(result: "Comparison") -> bool:
-    """Whether the fits of the headline model failed on every fold."""
+    """Whether the fits of the headline model failed on every fold, be they not of permutations."""
     failed = {f["fold"] for f in result.failures if f["model"] == result.headline}
-    return len(failed) == result.n_folds
+    return result.headline not in result.models and len(failed) == result.n_folds

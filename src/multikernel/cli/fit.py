@@ -55,6 +55,7 @@ def add_to(app: Any) -> None:
           multikernel fit study.toml --model "MKL, lp" --out lp.skops
         """
         need("fit", "pandas", "skops")
+        from .._atomic import check_target
         from ..comparison.scoring import check_scoring
         from ..persistence import save_model
         from ._models import fit_model
@@ -62,8 +63,7 @@ def add_to(app: Any) -> None:
         from ._remarks import fit_remarks
         from ._study import concerns
 
-        if not out.parent.is_dir():
-            raise FileNotFoundError(f"The folder {out.parent} does not exist; create it first.")
+        check_target(out)
         model = check_model(model)
         dataset = options.read_study(path, target, sources, groups, ids, task, needs_target=True)
         options.keep_inputs(out, dataset.files.values())

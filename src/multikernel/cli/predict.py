@@ -41,10 +41,11 @@ def add_to(app: Any) -> None:
           multikernel predict model.skops new-data/ --allow-missing
         """
         need("predict", "pandas", "skops")
-        from .._atomic import write_atomically
+        from .._atomic import check_target, write_atomically
         from ..persistence import load_model
         from ._models import columns_of, levels_of, predict_table
 
+        check_target(out)
         fitted = load_model(model)
         known = {"levels": levels_of(fitted), "columns": columns_of(fitted)}
         dataset = options.read_study(path, None, sources, None, ids, **known)

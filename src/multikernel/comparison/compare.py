@@ -147,9 +147,7 @@ def compare(
     y, groups = check_targets(y, X), check_groups(groups, X)
     task = check_task(task, y)
     scoring = check_scoring(TASKS[task] if scoring is None else scoring, task)
-    _check_numbers(repeats, inner_cv, n_permutations, rope, time_budget)
-    if n_jobs == 0:
-        raise ValueError("n_jobs must be a whole number other than 0, such as -1 for all cores.")
+    _check_numbers(repeats, inner_cv, n_permutations, rope, time_budget, n_jobs)
     _check_seed(random_state, repeats)
     folds = make_folds(y, groups, cv, repeats, task, random_state)
     constant = constant_scores(folds, y, task, scoring)
@@ -199,7 +197,12 @@ def compare(
 
 
 def _check_numbers(
-    repeats: int, inner_cv: int, n_permutations: int, rope: float, time_budget: float | None
+    repeats: int,
+    inner_cv: int,
+    n_permutations: int,
+    rope: float,
+    time_budget: float | None,
+    n_jobs: int | None,
 ) -> None:
     check_scalar(repeats, "repeats", Integral, min_val=1)
     check_scalar(inner_cv, "inner_cv", Integral, min_val=2)
@@ -209,6 +212,8 @@ def _check_numbers(
         raise ValueError(
             f"rope must be finite, a difference in units of the score such as 0.01; got {rope}."
         )
+    if n_jobs == 0:
+        raise ValueError("n_jobs must be a whole number other than 0, or None for 1; got 0.")
     if time_budget is None:
         return
     check_scalar(time_budget, "time_budget", Real, min_val=0)

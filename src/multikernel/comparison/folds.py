@@ -18,7 +18,7 @@ from sklearn.model_selection import (
 )
 
 from .._component import Array
-from ..files._errors import count
+from ..files._errors import count, reason
 from .scoring import COMMON_SCORES
 
 Fold = tuple[Array, Array]
@@ -114,7 +114,7 @@ def _try_score(scoring: str, model: Any, y: Array, task: str) -> float:
         if len(np.unique(y)) < 2:
             return np.nan
         raise ValueError(
-            f"The score {scoring!r} does not fit the targets ({str(error).rstrip('.')}). Common "
+            f"The score {scoring!r} does not fit the targets ({reason(error)}). Common "
             f"ones for {task}: {COMMON_SCORES[task]}."
         ) from error
 
@@ -129,7 +129,8 @@ def _check_classes(k: int, y: Array, train: Array) -> None:
     for label in np.unique(y):
         if (n := int(np.sum(y[train] == label))) < 2:
             raise ValueError(
-                f"The training part of fold {k} has {n} samples of the class {label.item()!r}, "
+                f"The training part of fold {k} has {count(n, 'sample')} of the class "
+                f"{label.item()!r}, "
                 "too few to learn it; use a splitter with classes in proportion, such as "
                 "StratifiedKFold or StratifiedGroupKFold, or leave the class out."
             )

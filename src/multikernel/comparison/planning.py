@@ -168,7 +168,7 @@ def make_plan(data: Data, tasks: list[Task]) -> dict[str, Any]:
         "folds": digest(data.folds),
         "models": sorted({task.label for task in tasks}),
         "scoring": data.scoring,
-        "settings": digest([(task.key, _fingerprint(task.estimator)) for task in tasks]),
+        "settings": digest(sorted((task.key, _fingerprint(task.estimator)) for task in tasks)),
         "versions": current_versions(),
     }
 

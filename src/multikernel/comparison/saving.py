@@ -13,7 +13,7 @@ import numpy as np
 
 from .._atomic import write_atomically
 
-RESULTS_FORMAT = 5  # of what is kept of a fit
+RESULTS_FORMAT = 6  # of what is kept of a fit
 FILE_NAME = "comparison.json"  # in a folder
 _NUMBER = (int, float)
 _NOTHING = type(None)

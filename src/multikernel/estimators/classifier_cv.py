@@ -65,9 +65,9 @@ class MKLClassifierCV(SelectsParameters, MKLClassifier):
     cv_tol : float, default=3e-3
         Relative duality gap of the fits that are compared. Where C is so small that a constant is
         nearly as good, scores are rough at the default; 1e-6 gives those of a grid search. From
-        1e-3 on, smooth losses are fitted in single precision where C is moderate, with half the
-        memory of the bank again while it lasts. Folds side by side take up to as much, for each
-        worker.
+        1e-3 on, smooth losses are fitted in single precision where C is moderate, except with block
+        norms, with half the memory of the bank again while it lasts. Folds side by side take up to
+        as much, for each worker.
     max_iter : int, default=200
         Iterations after which to stop with a warning. A solver given as an object has its own.
     dtype : {"float64", "float32"}, default="float64"
