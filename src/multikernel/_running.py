@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
@@ -13,6 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from ._store import Store
+from ._warnings import unsaid
 
 LOGGER = logging.getLogger(__name__)
 
@@ -138,8 +138,7 @@ def _by_batches(calls: Iterator[Any], n_jobs: int | None) -> Iterator[Any]:
 
 def _stop(running: Any) -> None:
     """Cancel what is still at work after an interrupt."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that it was cancelled
+    with unsaid(Warning):  # that it was cancelled
         running.close()
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Array, Component
-from .._warnings import convergence_unsaid
+from .._warnings import unsaid
 from ..banks import AtomBank
 from ..regularizers import LpNorm
 from ..solvers import Problem, Solution, Solver, choose_solver
@@ -71,7 +72,7 @@ def matched_strength(e: Evaluation, p: float = 1.0) -> float:
 def _default_strength(problem: BayesProblem, p: float) -> float:
     """The strength that is matched to the evidence, or to its bound, at the optimum of that."""
     free = replace(problem, hyper_prior=FlatPrior(), learn_likelihood=False)
-    with convergence_unsaid():
+    with unsaid(ConvergenceWarning):
         # any strength of that size will do, and the answer to it has a certificate of its own
         best = default_method(problem.likelihood).infer(free)
     return matched_strength(Evaluation(free, best.state), p)

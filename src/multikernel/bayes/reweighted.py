@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Array
-from .._warnings import convergence_unsaid
+from .._warnings import unsaid
 from ..banks import AtomBank
 from ..losses import Squared
 from ..regularizers import LpNorm
@@ -89,7 +90,7 @@ def _best_weights(e: Evaluation, tol: float) -> Array:
     bank = AtomBank(problem.bank, np.diag(unit))  # K_m / z_m
     C = 1.0 / noise_of(e.state.likelihood)
     convex = Problem(bank, problem.y, Squared(), LpNorm(p=1.0), C, problem.fit_intercept)
-    with convergence_unsaid():  # the outer certificate decides
+    with unsaid(ConvergenceWarning):  # the outer certificate decides
         solution = choose_solver(convex, tol=tol).solve(convex, _warm_start(e, d * z))
     return solution.weights * unit  # d_m = d̃_m / z_m
 

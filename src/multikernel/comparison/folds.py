@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any
 
@@ -18,6 +17,7 @@ from sklearn.model_selection import (
 )
 
 from .._component import Array
+from .._warnings import unsaid
 from ..files._errors import count, reason
 from .scoring import COMMON_SCORES
 
@@ -95,8 +95,7 @@ def constant_scores(folds: list[Fold], y: Array, task: str, scoring: str) -> lis
         if classifying:
             _check_classes(k, y, train)
         model = dummy.fit(np.zeros((len(train), 1)), y[train])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the message below says it
+        with unsaid(Warning):  # the message below says it
             score = _try_score(scoring, model, y[test], task)
         if not np.isfinite(score):
             raise ValueError(

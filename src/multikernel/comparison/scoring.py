@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from .._component import Array
-from .._warnings import listening
+from .._warnings import unsaid
 from ..files._errors import did_you_mean
 
 COMMON_SCORES = {
@@ -52,7 +52,7 @@ def score_or_none(model: Any, X: Any, y: Array, scoring: str) -> float | None:
     """The score, None where it is not defined: too few samples, or of one class."""
     if not len(y):
         return None
-    with listening():  # that it is not defined is said by the answer
+    with unsaid(Warning):  # that it is not defined
         try:
             score = float(get_scorer(scoring)(model, X, y))
         except ValueError:

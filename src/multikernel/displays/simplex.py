@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .._component import Array
-from .._warnings import convergence_unsaid
+from .._warnings import unsaid
 from ..regularizers import FixedWeights, Regularizer
 from ..solvers import Problem
 from ._style import INK, PALETTE, colour_bar, legend, new_axes, short, title
@@ -258,7 +259,7 @@ def _surface(estimator: Any, X: Any, y: Any, T: Array, total: float, n_grid: int
     i, j = np.divmod(np.arange((n_grid + 1) ** 2), n_grid + 1)
     shares = np.stack([i, j, n_grid - i - j], axis=1)[i + j <= n_grid] / n_grid
 
-    with convergence_unsaid():  # as good as the picture
+    with unsaid(ConvergenceWarning):  # as good as the picture
         problems = [replace(problem, C=C) for problem in problems]
         rays = (_Ray(model, problems, h, s @ T) for s in shares)
         return _Surface(shares, np.array([ray.least(float(np.log(total))) for ray in rays]))

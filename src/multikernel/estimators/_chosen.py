@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from .._warnings import convergence_unsaid
+from sklearn.exceptions import ConvergenceWarning
+
+from .._warnings import unsaid
 from ..banks import Bank
 from ..solvers import Problem, Solution, Solver
 
@@ -34,7 +36,7 @@ class Chosen(NamedTuple):
             return None
         if self.bank is None or self.bank is self.problem.bank:
             return self.start
-        with convergence_unsaid():  # the last steps have the last word
+        with unsaid(ConvergenceWarning):  # the last steps have the last word
             few = min(solver.max_iter, _MAX_STEPS)
             coarse = replace(solver, tol=max(solver.tol, _TRUSTED), max_iter=few)
             return coarse.solve(replace(self.problem, bank=self.bank), self.start)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
 from .._component import Array
-from .._warnings import convergence_unsaid
+from .._warnings import unsaid
 from ..banks import Bank
 from ..banks.base import Index
 from ..banks.shared import SharedSweeps
@@ -76,7 +77,7 @@ class PathPlan:
         bank, n_outputs = problems[0].bank, problems[0].y.shape[1]
         trains = [bank.best_order(train) for train, _ in folds]
         sweeps = bank.shared(trains)
-        with convergence_unsaid():  # counted in the results
+        with unsaid(ConvergenceWarning):  # counted in the results
             if sweeps is not None and (most := sweeps.most(n_outputs, self.n_workers)) > 1:
                 paths = self._together(problems, trains, sweeps, most)
             else:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._warnings import convergence_unsaid, listening, warn
+from .._warnings import listening, unsaid, warn
 from ..bayes import (
     BayesProblem,
     ConvexMKL,
@@ -97,7 +97,7 @@ def _learned_likelihood(
 ) -> Likelihood:
     """The likelihood that the evidence or its bound prefers, for an objective that learns none."""
     method = default_method(problem.likelihood).set_params(**limits)
-    with convergence_unsaid():  # its advice is for another objective
+    with unsaid(ConvergenceWarning):  # its advice is for another objective
         inference = method.infer(problem)
     if not inference.converged:
         source = "evidence" if problem.likelihood.is_gaussian else "variational bound"

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._component import Array, resolve
 from .._memory import check_memory
-from .._warnings import convergence_unsaid, warn
+from .._warnings import unsaid, warn
 from ..banks import FactoredBank, PackedBank
 from ..losses import LOSSES, Loss
 from ..regularizers import Uniform
@@ -111,7 +111,7 @@ class BaseLinear(Documented, BaseEstimator):
         K = features.gram(penalty)
         problem = Problem(PackedBank.from_grams([K]), *parts)
         solver = choose_solver(problem, tol=self.tol, max_iter=min(self.max_iter, _PATIENCE))
-        with convergence_unsaid():  # there is another way
+        with unsaid(ConvergenceWarning):  # there is another way
             found = solver.solve(problem)
         if found.converged:
             w = penalty.solve(features.transposed_times(found.dual_coef))

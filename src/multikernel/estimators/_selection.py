@@ -17,7 +17,7 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_scalar, gen_even_slices
 
 from .._component import Array
-from .._warnings import convergence_unsaid, warn
+from .._warnings import unsaid, warn
 from ..banks.base import Index
 from ..solvers import Problem
 from ._base import BaseMKL
@@ -137,7 +137,7 @@ class SelectsParameters(BaseMKL):
         n_workers = effective_n_jobs(self.n_jobs)
         groups = [folds[group] for group in gen_even_slices(len(folds), n_workers)]
         run = delayed(replace(plan, n_workers=len(groups)).run)
-        with convergence_unsaid():  # counted in the results
+        with unsaid(ConvergenceWarning):  # counted in the results
             found = Parallel(n_jobs=self.n_jobs)(run(problems, group) for group in groups)
         return [result for group in found for result in group]
 

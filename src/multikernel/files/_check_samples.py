@@ -58,11 +58,8 @@ def _overlap(dataset: Dataset) -> Iterator[Finding]:
     for ids in owners.values():
         union = union.union(ids, sort=False)
     common = common_ids(dataset.tables, dataset.y)
-    lacking = [
-        f"{len(union) - len(ids):,} {'lacks' if len(union) - len(ids) == 1 else 'lack'} {name}"
-        for name, ids in owners.items()
-        if len(ids) < len(union)
-    ]
+    counts = {name: len(union) - len(ids) for name, ids in owners.items()}
+    lacking = [f"{n:,} {'lacks' if n == 1 else 'lack'} {name}" for name, n in counts.items() if n]
     if not lacking:
         yield Finding("ok", "samples", f"All {count(len(union), 'sample')} are in every source.")
         return

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from .._component import Array
-from .._warnings import convergence_unsaid
+from .._warnings import unsaid
 from ..banks import Bank
 from ..banks.base import Index
 from ..solvers import Problem, fit_fixed_weights
@@ -84,6 +85,6 @@ def _for_each_kernel(bank: Bank, task: Callable[[Array], Array], n_jobs: int | N
     """The results of a task for every kernel, by threads that leave BLAS one thread each."""
     units = np.eye(bank.n_kernels)
     limit = 1 if effective_n_jobs(n_jobs) > 1 else None
-    with convergence_unsaid(), threadpool_limits(limit, user_api="blas"):
+    with unsaid(ConvergenceWarning), threadpool_limits(limit, user_api="blas"):
         jobs = (delayed(lambda e: task(bank.combine(e)))(e) for e in units)
         return np.stack(Parallel(n_jobs=n_jobs, require="sharedmem")(jobs))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 from sklearn.exceptions import InconsistentVersionWarning
 
 from .._memory import available_memory, format_bytes
+from .._warnings import unsaid
 from ._slim import pack, unpack
 from ._trusted import trusted_types, untrusted_types
 from ._versions import check_format, stamp
@@ -72,8 +72,7 @@ class Archive:
                 f"{self.name} is refused because it holds {', '.join(strange)}, which no model "
                 "file of multikernel needs and which could run code; nothing of it was loaded."
             )
-        with self._open(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", InconsistentVersionWarning)  # said once, of all
+        with self._open(), unsaid(InconsistentVersionWarning):  # said once, of all
             return unpack(loads(self.data, trusted=trusted_types()))
 
     @contextmanager

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
 from .._component import Array
-from .._warnings import convergence_unsaid
+from .._warnings import unsaid
 from .base import Problem
 
 _TOL = 1e-3
@@ -38,7 +39,7 @@ def _one_output(problem: Problem, K: Array, t: int) -> Array:
         kinks = problem.loss.kinks(problem.y)[:, 0, t]
         tube = float(np.ptp(kinks)) / 2
         machine = SVR(C=1.0, kernel="precomputed", tol=_TOL, epsilon=tube, max_iter=_STEPS * len(y))
-    with convergence_unsaid():  # a guess need not be exact
+    with unsaid(ConvergenceWarning):  # a guess need not be exact
         machine.fit(K, y, sample_weight=cost)
     alpha[machine.support_] = machine.dual_coef_[0]
     return alpha

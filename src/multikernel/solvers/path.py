@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from .._component import Array
-from .._warnings import convergence_unsaid
+from .._warnings import unsaid
 from .asks import Steps, answered
 from .auto import choose_solver
 from .base import Problem, Progress, Solution, Solver, expand_atoms
@@ -171,5 +172,5 @@ def _solve_with_screening(
 
 def _quietly(solver: Solver, problem: Problem, start: Solution | None) -> Solution:
     """A solution on the way to another, whose convergence is not the last word."""
-    with convergence_unsaid():
+    with unsaid(ConvergenceWarning):
         return solver.solve(problem, start)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..._component import Array
+from ..._warnings import unsaid
 from ...banks import Bank
 from ...banks.base import Index
 from ...bayes import BayesProblem, Evaluation, InformationNewton, State
@@ -62,8 +61,7 @@ def settled_weights(bank: Bank, y: Array, noise_var: float, d: Array, tol: float
 
 
 def _newton(bank: Bank, y: Array, noise_var: float, d: Array, tol: float) -> Array:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the next round goes on
+    with unsaid(ConvergenceWarning):  # the next round goes on
         method = InformationNewton(tol=tol, max_iter=50)
         found = method.infer(_problem(bank, y, noise_var), _state(y, noise_var, d))
     return found.weights

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
+from ..._warnings import unsaid
 from ...estimators import BayesianMKLClassifier, BayesianMKLRegressor, MKLClassifier
 from ...regularizers import ElasticNet, LpNorm, Uniform
 
@@ -64,8 +64,7 @@ class Seconds(NamedTuple):
 def timed(fit: Callable[[], Any], predict: Callable[[Any], Array]) -> tuple[Any, Array, Seconds]:
     """A fitted model, its predictions, and the processor time of both."""
     began = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what did not converge is noted in the outcome
+    with unsaid(Warning):  # what did not converge is noted in the outcome
         model = fit()
     fitted = time.process_time()
     predicted = predict(model)

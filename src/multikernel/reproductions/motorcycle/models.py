@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from ..._warnings import unsaid
 from ...datasets import load_motorcycle
 from ...estimators import BayesianMKLRegressor, ProbabilisticMKLRegressor
 from ...kernels import RBF
@@ -53,8 +53,7 @@ def plain(n_sweeps: int, *, seed: int = 0, standardize: bool = False, **given: A
 
 def fitted(model: Any) -> Any:
     """The model fitted to all data; that it was stopped on purpose needs no warning."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with unsaid(ConvergenceWarning):
         return model.fit(*data())
 
 
@@ -87,8 +86,7 @@ def forecasters() -> dict[str, Any]:
 def score(model: Any, train: Any, test: Any) -> dict[str, list[float]]:
     """Errors, log densities and hits of 90 % intervals on held-out samples."""
     X, y = data()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with unsaid(ConvergenceWarning):
         model.fit(X[train], y[train])
     lower, upper = model.predict_interval(X[test], coverage=0.9).T
     inside = (lower < y[test]) & (y[test] < upper)

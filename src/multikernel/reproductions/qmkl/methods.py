@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
+from ..._warnings import unsaid
 from ...interactions import Fixed, GraphLaplacian, SourceBlocks, unit_trace
 from ...losses import Hinge
 from ...regularizers import LpNorm, QNorm, Regularizer, Uniform
@@ -144,8 +144,7 @@ def fit_weights(kernels: FoldKernels, Y: Array, regularizer: Regularizer, C: flo
     M = kernels.bank.n_kernels
     total = M / regularizer.norm(np.ones(M)) if hasattr(regularizer, "norm") else M
     problem = Problem(kernels.bank, Y, Hinge(), regularizer, C / total)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what did not converge shows in its gap
+    with unsaid(Warning):  # what did not converge shows in its gap
         return choose_solver(problem, tol=_TOL).solve(problem)
 
 

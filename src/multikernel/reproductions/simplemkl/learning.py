@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..._component import Array
+from ..._warnings import unsaid
 from ...banks import Bank, PackedBank
 from ...kernels import RBF, KernelSet, Polynomial
 from ...losses import Hinge
@@ -85,8 +85,7 @@ def fit_simplex(bank: Bank, y: Array, C: float, tol: float) -> Fit:
     solver = NewtonWeights(tol=tol, max_iter=_PATIENCE)
     even = problem.regularizer.initial_weights(bank.n_kernels)
     began, n_passes = time.process_time(), bank.n_passes
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the gap is in the table
+    with unsaid(ConvergenceWarning):  # the gap is in the table
         solution = solver.solve(problem)
         n_restarts = 0
         while not solution.converged and n_restarts < _RESTARTS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
+from ..._warnings import unsaid
 from ...datasets import make_neuroimaging
 from ...estimators import QSVC
 from ...spatial import spatial_laplacian
@@ -74,6 +74,5 @@ def machines(maps: Maps, Cs: tuple[float, ...], ridges: tuple[float, ...], n_inn
 
 def fitted(search: Any, X: Array, y: Any) -> Any:
     """The machine with the best C (and ridge), fitted again on all samples given."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # its gap is reported
+    with unsaid(ConvergenceWarning):  # its gap is reported
         return search.fit(X, y).best_estimator_

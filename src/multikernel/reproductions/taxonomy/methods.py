@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from ..._warnings import listening
 from ...bayes import first_state, natural_strength
 from ...estimators import ProbabilisticMKLClassifier, ProbabilisticMKLRegressor
 from .data import Array, Split
@@ -26,8 +26,7 @@ _BINS = 10
 def run_method(name: str, split: Split) -> dict[str, Any]:
     """Fit and measure one method; its warnings are counted."""
     began = time.process_time()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with listening() as heard:
         model, split = METHODS[name](split)
     seconds = time.process_time() - began
     d = model.weights_
@@ -38,8 +37,8 @@ def run_method(name: str, split: Split) -> dict[str, Any]:
         "seconds": seconds,
         "no_noise": int(getattr(model, "noise_var_", 1.0) <= _FLOOR),
         "edge": getattr(model, "edge_", 0),
-        "unsettled": sum(issubclass(w.category, ConvergenceWarning) for w in caught),
-        "collapsed": sum(w.category.__name__ == "CollapseWarning" for w in caught),
+        "unsettled": sum(issubclass(w.category, ConvergenceWarning) for w in heard),
+        "collapsed": sum(w.category.__name__ == "CollapseWarning" for w in heard),
     }
 
 
