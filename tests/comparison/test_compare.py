@@ -9,6 +9,7 @@ from joblib import parallel_config, register_parallel_backend
 from joblib.parallel import LokyBackend
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, LeaveOneOut
 from sklearn.preprocessing import StandardScaler
@@ -287,6 +288,16 @@ def test_estimators_of_your_own(problem):
     assert result._of("search")[0]["chosen"]["C"] in (0.1, 1.0)
     with pytest.raises(ValueError, match="'forest' has no kernel weights"):
         result.weights("forest")
+
+
+def test_a_run_goes_on_with_its_models_in_another_order(problem, tmp_path):
+    mine = {"mean": DummyRegressor(), "median": DummyRegressor(strategy="median")}
+    options = {"kernels": "linear", "cv": 2, "importance": False, "store": tmp_path}
+    first = compare(*problem, models=mine, **options)
+    kept = set(tmp_path.iterdir())
+    again = compare(*problem, models=dict(reversed(mine.items())), **options)
+    assert set(tmp_path.iterdir()) == kept
+    assert_array_equal(again.scores("median"), first.scores("median"))
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
